@@ -1,0 +1,1 @@
+"""Recorded traffic: the only code that touches the top-level folder `cassettes/`."""

@@ -1,0 +1,132 @@
+"""
+`[tool.harness]` of the nearest pyproject.toml, read into a frozen `Config`; unknown keys are refused.
+
+Data folders belong to the project that the command runs in, never to the installed package.
+"""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from harness.errors import BadFileError, UsageError
+
+Json = Any
+
+
+class ModelConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A model that cassettes are recorded from, as `[tool.harness.models."NAME"]` declares it."""
+
+    answered_by: Literal["live", "local", "scripted"]
+    base_url: str | None = None
+    ask_for: str | None = None
+    """The name that the request carries, if not the table's own."""
+    sha256: str | None = None
+    """Digest of the model file; needed for `local`."""
+    server: str | None = None
+    """Name and version of the server; needed for `local`."""
+    sampling: dict[str, Json] = {}
+    """Parameters sent with each request where the agent leaves them open: temperature, top_p, seed, max_tokens."""
+    price_as: str | None = None
+
+
+class MatrixRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One block of the matrix: every agent × model on the cases of a set."""
+
+    set: str
+    agents: tuple[str, ...]
+    models: tuple[str, ...] = ("scripted",)
+    trials: int | None = None
+    """Trials of each case; None leaves it to the case."""
+    lang: tuple[str, ...] = ()
+    """Only cases of these languages; empty means all."""
+    cases: tuple[str, ...] = ()
+    """Only cases whose id matches one of these globs; empty means all."""
+    options: dict[str, Json] = {}
+
+
+class Config(msgspec.Struct, frozen=True, kw_only=True):
+    """The project that the command works on."""
+
+    root: Path
+    goldensets: Path
+    cassettes: Path
+    agents: Path
+    reports: Path
+    matrix: tuple[MatrixRow, ...] = ()
+    models: dict[str, ModelConfig] = {}
+    contract_modules: tuple[str, ...] = ()
+    """Paths of Python files with own contracts, relative to the root."""
+    concurrency: int = 2
+    """Trials at once on live models; replay is bound by the CPU and runs one after the other."""
+
+
+class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    goldensets: str = "goldensets"
+    cassettes: str = "cassettes"
+    agents: str = "agents"
+    reports: str = "reports"
+    matrix: tuple[MatrixRow, ...] = ()
+    models: dict[str, ModelConfig] = {}
+    contract_modules: tuple[str, ...] = ()
+    concurrency: int = 2
+    gate: dict[str, Json] = {}
+
+
+def load_config(start: Path) -> Config:
+    """
+    Find the nearest pyproject.toml with `[tool.harness]` at or above *start* and read it.
+
+    Raises:
+        UsageError: There is none.
+        BadFileError: It is not TOML, or the table has an unknown key or a wrong value.
+    """
+    for folder in (start.resolve(), *start.resolve().parents):
+        path = folder / "pyproject.toml"
+        if not path.is_file():
+            continue
+        table = _read_table(path)
+        if table is not None:
+            return _as_config(folder, path, table)
+    raise UsageError(
+        "no-project",
+        f"no pyproject.toml with [tool.harness] at or above {start}",
+        hint="add an empty [tool.harness] table to the pyproject.toml of your project",
+    )
+
+
+def _read_table(path: Path) -> dict[str, Json] | None:
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadFileError("bad-config", f"not valid TOML: {error}", at=str(path)) from None
+    table = content.get("tool", {}).get("harness")
+    return table if isinstance(table, dict) else None
+
+
+def _as_config(root: Path, path: Path, raw: dict[str, Json]) -> Config:
+    known = set(_Table.__struct_fields__)
+    for key in raw:
+        if key not in known:
+            close = difflib.get_close_matches(key, known, n=1)
+            hint = f"did you mean `{close[0]}`?" if close else f"known keys: {', '.join(sorted(known))}"
+            raise BadFileError("bad-config", f"[tool.harness] has no key `{key}`", hint=hint, at=str(path))
+    try:
+        table = msgspec.convert(raw, _Table)
+    except msgspec.ValidationError as error:
+        raise BadFileError("bad-config", f"[tool.harness]: {error}", at=str(path)) from None
+    return Config(
+        root=root,
+        goldensets=root / table.goldensets,
+        cassettes=root / table.cassettes,
+        agents=root / table.agents,
+        reports=root / table.reports,
+        matrix=table.matrix,
+        models=table.models,
+        contract_modules=table.contract_modules,
+        concurrency=table.concurrency,
+    )

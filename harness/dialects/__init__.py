@@ -1,0 +1,1 @@
+"""Providers' wire formats: bytes to our messages and back. Pure, no I/O."""

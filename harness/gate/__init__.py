@@ -1,0 +1,1 @@
+"""The baseline: what was accepted, and what is known."""

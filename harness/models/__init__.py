@@ -1,0 +1,1 @@
+"""The model client and its three ports: live, fast and wire."""

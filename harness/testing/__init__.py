@@ -1,0 +1,1 @@
+"""Builders, fakes and strategies for tests, the project's own and its users'."""

@@ -1,0 +1,1 @@
+"""Worlds: the fixtures that tools read and write, one copy a trial."""
