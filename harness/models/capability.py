@@ -1,0 +1,157 @@
+"""
+What each model takes for native thinking: our own dated table, so that no contract depends on a library's version.
+
+Sources: the vendor's model pages and litellm's cost map as of `AS_OF`; a test lists every difference from the map of the
+litellm that is installed. A model that the table does not know takes no `thinking` parameter: models of other vendors
+that reason have parameters of their own for it.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Literal
+
+import msgspec
+
+AS_OF = "2026-11-21"
+MIN_BUDGET_TOKENS = 1024
+"""The least budget that the API takes; a budget must also stay below `max_tokens`."""
+MAX_BUDGET_TOKENS = 128_000
+"""The most that a configuration may ask for; no rule of the API."""
+
+Kind = Literal["budget", "adaptive", "always_on", "none"]
+Sampling = Literal["free", "default_while_thinking", "refused"]
+ForcedTool = Literal["free", "not_while_thinking", "refused"]
+
+_THREE = ("low", "medium", "high")
+_FOUR = (*_THREE, "max")
+_FIVE = (*_THREE, "xhigh", "max")
+
+
+class Capability(msgspec.Struct, frozen=True, kw_only=True):
+    """How a model thinks natively and which parameters it then refuses; a refusal is a 400 of the provider."""
+
+    kind: Kind = "none"
+    """`budget`: type `enabled` with a budget · `adaptive`: type `adaptive` · `always_on`: cannot be left out · `none`."""
+    takes_budget: bool = False
+    """Whether type `enabled` with a budget is accepted; on `adaptive` models that is deprecated, where it works."""
+    on_by_default: bool = False
+    """Whether the model thinks when the parameter is absent."""
+    can_disable: bool = False
+    """Whether type `disabled` is accepted."""
+    disable_up_to_effort: str | None = None
+    """Type `disabled` is accepted only up to this effort; None: at any."""
+    lowest: Literal["disabled", "between_tools", "low_effort"] = "disabled"
+    """The least thinking that can be asked for."""
+    efforts: tuple[str, ...] = ()
+    """The effort levels that are accepted, from least to most."""
+    default_effort: str | None = None
+    sampling: Sampling = "free"
+    """`default_while_thinking`: temperature 1, no top_k · `refused`: temperature and top_p are never accepted."""
+    forced_tool: ForcedTool = "free"
+    """Whether a tool may be forced by `tool_choice`."""
+    preserved: bool = False
+    """Whether each thinking block is bound to the messages before it, which then may not change."""
+    interleave_header: bool = False
+    """Whether thinking between tool calls needs the `interleaved-thinking-2025-05-14` beta header."""
+    max_output_tokens: int | None = None
+
+
+NO_THINKING = Capability()
+
+_MANUAL = Capability(
+    kind="budget",
+    takes_budget=True,
+    can_disable=True,
+    sampling="default_while_thinking",
+    forced_tool="not_while_thinking",
+    interleave_header=True,
+    max_output_tokens=64_000,
+)
+_ADAPTIVE = Capability(
+    kind="adaptive",
+    can_disable=True,
+    efforts=_FIVE,
+    sampling="refused",
+    forced_tool="not_while_thinking",
+    max_output_tokens=128_000,
+)
+_ALWAYS_ON = Capability(
+    kind="always_on",
+    on_by_default=True,
+    lowest="low_effort",
+    efforts=_FIVE,
+    sampling="refused",
+    max_output_tokens=128_000,
+)
+
+
+def _but(base: Capability, **changes: object) -> Capability:
+    return msgspec.structs.replace(base, **changes)
+
+
+_MANUAL_OR_ADAPTIVE = _but(_ADAPTIVE, takes_budget=True, efforts=_FOUR, sampling="default_while_thinking")
+_BOUND = _but(_ALWAYS_ON, forced_tool="refused", preserved=True)
+
+TABLE: dict[str, Capability] = {
+    "claude-3-7-sonnet": _but(_MANUAL, interleave_header=False),
+    "claude-sonnet-4": _MANUAL,
+    "claude-opus-4": _but(_MANUAL, max_output_tokens=32_000),
+    "claude-opus-4-1": _but(_MANUAL, max_output_tokens=32_000),
+    "claude-sonnet-4-5": _MANUAL,
+    "claude-haiku-4-5": _MANUAL,
+    "claude-opus-4-5": _but(_MANUAL, efforts=_THREE),
+    "claude-opus-4-6": _MANUAL_OR_ADAPTIVE,
+    "claude-sonnet-4-6": _MANUAL_OR_ADAPTIVE,
+    "claude-opus-4-7": _ADAPTIVE,
+    "claude-opus-4-8": _ADAPTIVE,
+    "claude-sonnet-5": _ADAPTIVE,
+    "claude-opus-5": _but(_ADAPTIVE, on_by_default=True, disable_up_to_effort="high"),
+    "claude-fable-5": _ALWAYS_ON,
+    "claude-mythos-5": _ALWAYS_ON,
+    "claude-fable-5-1": _BOUND,
+    "claude-mythos-5-1": _BOUND,
+    "claude-opus-5-5": _but(_BOUND, default_effort="medium"),
+    "claude-sonnet-5-5": _but(
+        _ADAPTIVE,
+        on_by_default=True,
+        can_disable=False,
+        lowest="between_tools",
+        default_effort="high",
+        forced_tool="refused",
+        preserved=True,
+    ),
+    "claude-haiku-5-5": _but(_ADAPTIVE, on_by_default=True, default_effort="medium", preserved=True),
+}
+"""Capability by the vendor's short name, without date."""
+
+_ROUTE = re.compile(r"^(?:[a-z]{2,6}(?:-gov)?\.)?anthropic\.")
+_SUFFIX = re.compile(r"(?:-v\d+(?::\d+)?|@[a-z0-9]+|-latest|-20\d{6})$")
+
+
+@lru_cache(maxsize=1024)
+def capability_of(model: str) -> Capability:
+    """
+    Look up what *model* takes; `none` where the table does not know it.
+
+    Provider routes (`anthropic/…`, `bedrock/us.anthropic.…`), dates, `-latest` and dotted versions are understood:
+    `anthropic/claude-sonnet-4-5-20250929` is `claude-sonnet-4-5`.
+    """
+    return TABLE.get(short_name(model), NO_THINKING)
+
+
+def short_name(model: str) -> str:
+    """The name of *model* without provider route, region, version suffix and date, in lower case."""
+    name = _ROUTE.sub("", model.lower().rsplit("/", 1)[-1])
+    while True:
+        shorter = _SUFFIX.sub("", name)
+        if shorter == name:
+            break
+        name = shorter
+    return name.replace(".", "-") if name.startswith("claude-") else name
+
+
+def is_anthropic(model: str) -> bool:
+    """Whether *model* is asked over Anthropic's messages API rather than an OpenAI-like one."""
+    return model.lower().startswith("anthropic/") or ("/" not in model and short_name(model).startswith("claude-"))
