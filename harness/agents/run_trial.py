@@ -6,7 +6,8 @@ import asyncio
 import base64
 import mimetypes
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -175,8 +176,8 @@ class _Stretch:
         try:
             agent = self.setup.agent.build(self.ctx)
             self.writer.open(self._started(question))
-            async with asyncio.timeout(self.seconds):
-                async for event in agent.run(question):
+            async with asyncio.timeout(self.seconds), _closing(agent.run(question)) as events:
+                async for event in events:
                     self.writer.emit(event)
                     end.saw(event)
         except LegCutError:
@@ -238,6 +239,17 @@ class _Stretch:
             usage=self.models.usage, store_digest=progress.store_digest, store_diff=changed, cassette_unused=unused,
             cassette_missed=missed, ms=self.setup.clock.ms() - self.began_ms,
         )  # fmt: skip
+
+
+@asynccontextmanager
+async def _closing(events: AsyncIterator[EventData]) -> AsyncIterator[AsyncIterator[EventData]]:
+    """Close the agent's generator where it stands, so that nothing of it runs on after its leg."""
+    try:
+        yield events
+    finally:
+        if isinstance(events, AsyncGenerator):
+            with suppress(LegCutError):
+                await events.aclose()
 
 
 class _End:

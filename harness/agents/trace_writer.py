@@ -43,6 +43,7 @@ class TraceWriter:
         self._spans = 0
         self._stop_after = dict(stop_after or {})
         self._listener = listener
+        self._cut = False
         self._waiting: list[tuple[EventData, int | None, int | None]] | None = []
 
     def open(self, started: EventData) -> None:
@@ -74,6 +75,8 @@ class TraceWriter:
         if self._waiting is not None:
             self._waiting.append((data, turn, round_))
             return
+        if self._cut and cut:
+            raise LegCutError  # an agent that survived the first one gets no further
         events = self.events
         event = Event(
             self.trial_id,
@@ -99,7 +102,7 @@ class TraceWriter:
             return
         self._stop_after[type_] = left - 1
         if left <= 1:
-            self._stop_after = {}
+            self._cut = True
             raise LegCutError
 
     def trace(self) -> Trace:

@@ -1,0 +1,54 @@
+# Everything sets itself up: only python3 (3.11 or newer), pip and make are needed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+
+help: ## Show what there is
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+
+$(STAMP): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "error: python3 3.11 or newer is needed; hint: make PYTHON=/path/to/python3.11"; exit 2; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $(STAMP)
+
+setup: $(STAMP) ## Make .venv with everything the project needs
+
+run: setup ## Replay the golden sets offline and print the verdicts
+	@$(BIN)/harness run
+
+format: setup ## Format the code
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+lint: setup ## Static checks: format, lint, types, layers
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+check: lint ## What to run before a commit: static checks and the quick tests
+	@$(BIN)/python -m pytest tests -n 2
+
+test: lint ## Everything that CI runs
+	@$(BIN)/python -m pytest tests -n 2
+	@$(BIN)/harness cassettes check
+	@$(BIN)/harness run
+
+nightly: setup ## The long forms: more examples, every cassette over the wire
+	@HARNESS_WIRE_ALL=1 HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest tests -n 2
+	@$(BIN)/harness run --wire
+
+bench: setup ## Replay cost and start-up, side by side with the floor
+	@$(BIN)/python benchmarks/replay.py
+
+lock: ## Resolve the dependencies anew into requirements.lock
+	@$(BIN)/python -m pip install --quiet pip-tools
+	@$(BIN)/pip-compile --quiet --generate-hashes --allow-unsafe --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-header \
+	  --strip-extras --extra record --output-file requirements.lock pyproject.toml requirements-dev.in
+
+.PHONY: help setup run format lint check test nightly bench lock
