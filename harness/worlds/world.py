@@ -1,0 +1,179 @@
+"""
+Worlds: what tools read and write. A folder with `world.yaml` (clock, user, tables) and `tools.py` (`build(world)`).
+
+    template = find_world(goldensets, "newsroom")
+    world = template.open(trial_seed=0)
+    world.tools, world.now, world.user          # what an agent gets
+    world.store_digest(), world.diff()          # what contracts hold it to
+
+Each trial has a copy of its own, made at its first write; a trial that only reads shares the template's rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from harness.errors import UsageError
+from harness.records.messages import Json
+from harness.records.trace import Effect
+from harness.worlds.world_file import WorldFile, list_worlds, load_tools, load_world_file
+
+if TYPE_CHECKING:
+    from harness.worlds.store import Dump, Row, Store
+
+ToolFunction = Callable[..., Any]
+
+
+class WorldTemplate:
+    """A world as its folder states it, from which every trial gets its own."""
+
+    def __init__(self, file: WorldFile, folder: Path) -> None:
+        self.name = file.name
+        self.now = file.now
+        self.user = file.user
+        self.settings: Mapping[str, Json] = file.settings
+        self.store_digest = file.store_digest
+        self.folder = folder
+        self._file = file
+
+    def open(self, trial_seed: int = 0) -> World:
+        """A world for one trial."""
+        return World(self, trial_seed)
+
+    @cached_property
+    def store(self) -> Store:
+        """The rows that every trial starts with; read only."""
+        from harness.worlds.store import Store  # sqlite3 costs milliseconds, and many trials never read
+
+        return Store.filled(self._file.tables)
+
+    @cached_property
+    def dump(self) -> Dump:
+        """The content of `store`."""
+        return self.store.dump()
+
+    @cached_property
+    def module(self) -> ModuleType:
+        """The world's `tools.py`."""
+        return load_tools(self.folder)
+
+
+class World:
+    """The world of one trial."""
+
+    def __init__(self, template: WorldTemplate, seed: int) -> None:
+        self.name = template.name
+        self.now = template.now
+        """The date and time at which the trial starts, ISO 8601."""
+        self.user = template.user
+        self.settings = template.settings
+        self.seed = seed
+        self._template = template
+        self._own: Store | None = None
+
+    @cached_property
+    def tools(self) -> Sequence[ToolFunction]:
+        """The functions marked with `@tool` that `tools.py` builds on this world."""
+        return tuple(self._template.module.build(self))
+
+    @property
+    def today(self) -> str:
+        """The date at which the trial starts, `YYYY-MM-DD`."""
+        return self.now[:10]
+
+    def rows(self, sql: str, *params: Json) -> list[Row]:
+        """Read with one SQL statement; *params* stand for its `?`."""
+        return self._current.rows(sql, *params)
+
+    def row(self, table: str, key: Json) -> Row | None:
+        """The row *key* of *table*, or None."""
+        return self._current.row(table, key)
+
+    def execute(self, sql: str, *params: Json) -> None:
+        """Write with one SQL statement, in this trial's own copy."""
+        if self._own is None:
+            self._own = self._template.store.copy()
+        self._own.rows(sql, *params)
+
+    def insert(self, table: str, **columns: Json) -> Effect:
+        """Add a row and tell what changed."""
+        names = ", ".join(f'"{name}"' for name in columns)
+        marks = ", ".join("?" * len(columns))
+        self.execute(f'INSERT INTO "{table}" ({names}) VALUES ({marks})', *columns.values())  # noqa: S608
+        key = columns[self._current.key_of(table)]
+        return Effect(table, str(key), None, self._current.row(table, key))
+
+    def update(self, table: str, key: Json, **columns: Json) -> tuple[Effect, ...]:
+        """Change columns of the row *key* and tell what changed: one effect, or none where they already were so."""
+        from harness.worlds.store import change
+
+        before = self._current.row(table, key)
+        names = ", ".join(f'"{name}" = ?' for name in columns)
+        column = self._current.key_of(table)
+        self.execute(f'UPDATE "{table}" SET {names} WHERE "{column}" = ?', *columns.values(), key)  # noqa: S608
+        effect = change(table, key, before, self._current.row(table, key))
+        return (effect,) if effect else ()
+
+    def delete(self, table: str, key: Json) -> tuple[Effect, ...]:
+        """Remove the row *key* and tell what changed: one effect, or none where there was no such row."""
+        before = self._current.row(table, key)
+        if before is None:
+            return ()
+        self.execute(f'DELETE FROM "{table}" WHERE "{self._current.key_of(table)}" = ?', key)  # noqa: S608
+        return (Effect(table, str(key), before, None),)
+
+    def store_digest(self) -> str:
+        """Name what the store holds now; costs nothing as long as nothing was written."""
+        return self._template.store_digest if self._own is None else self._own.digest()
+
+    def diff(self) -> tuple[Effect, ...]:
+        """What differs from the start of the trial, read from the store itself: one effect a row, sorted."""
+        if self._own is None:
+            return ()
+        from harness.worlds.store import changes
+
+        return changes(self._template.dump, self._own.dump())
+
+    def close(self) -> None:
+        """Give the trial's copy back; the world reads as at its start afterwards."""
+        if self._own is not None:
+            self._own.close()
+            self._own = None
+
+    @property
+    def _current(self) -> Store:
+        return self._own or self._template.store
+
+
+def load_world(folder: Path, *, variant: str = "", cache: Path | None = None) -> WorldTemplate:
+    """
+    Load the world in *folder*, or its *variant*.
+
+    Args:
+        folder: Holds `world.yaml` and `tools.py`.
+        variant: A name under `variants` of `world.yaml`; empty for the world itself.
+        cache: Folder of compiled files, or None to read the YAML each time.
+
+    Raises:
+        BadFileError: `world.yaml` cannot be used, or has no such variant.
+    """
+    return WorldTemplate(load_world_file(folder, variant=variant, cache=cache), folder)
+
+
+def find_world(goldensets: Path, name: str, *, cache: Path | None = None) -> WorldTemplate:
+    """
+    Load the world that a golden set calls *name*: a folder in `worlds/`, or `folder/variant`.
+
+    Raises:
+        UsageError: There is no such world.
+        BadFileError: Its `world.yaml` cannot be used.
+    """
+    folder, _, variant = name.partition("/")
+    known = list_worlds(goldensets)
+    if folder not in known:
+        raise UsageError("unknown-world", f"no world named `{folder}`", hint=f"there are: {', '.join(known) or 'none'}")
+    return load_world(goldensets / "worlds" / folder, variant=variant, cache=cache)

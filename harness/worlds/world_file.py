@@ -1,0 +1,156 @@
+"""`world.yaml` and `tools.py` of a world folder, read and checked; the compiled form of the former."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import msgspec
+
+from harness.errors import BadFileError
+from harness.goldensets.compiled import load_compiled
+from harness.records.digest import digest_bytes
+from harness.records.messages import Json
+
+WORLD_FORMAT = 1
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,40}")
+
+
+class Table(msgspec.Struct, frozen=True):
+    """A table of a world: the column that names a row, all columns, and the rows that a trial starts with."""
+
+    key: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Json, ...], ...]
+
+
+class WorldFile(msgspec.Struct, frozen=True, kw_only=True):
+    """What a `world.yaml` states, one variant applied."""
+
+    name: str
+    now: str
+    user: str
+    settings: dict[str, Json]
+    tables: dict[str, Table]
+    store_digest: str
+
+
+class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    key: str
+    rows: tuple[dict[str, str | int | float | bool | None], ...]
+
+
+class _Variant(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    about: str
+    remove: dict[str, tuple[str | int, ...]]
+
+
+class _Written(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`world.yaml` as it is written."""
+
+    format: int
+    about: str
+    now: str
+    user: str
+    settings: dict[str, Json] = {}
+    tables: dict[str, _Table] = {}
+    variants: dict[str, _Variant] = {}
+
+
+def list_worlds(goldensets: Path) -> list[str]:
+    """Names of the world folders beside the golden sets, sorted."""
+    return sorted(file.parent.name for file in (goldensets / "worlds").glob("*/world.yaml"))
+
+
+def load_world_file(folder: Path, *, variant: str, cache: Path | None) -> WorldFile:
+    """
+    Read `world.yaml` of *folder* with *variant* applied.
+
+    Raises:
+        BadFileError: It is missing, is no world, or has no such variant.
+    """
+    path = folder / "world.yaml"
+
+    def build(content: bytes) -> WorldFile:
+        return _build(content, path, variant)
+
+    key = f"world {variant}"
+    return load_compiled(path, WorldFile, build, cache=cache and cache / folder.name, key=key, code=(Path(__file__),))
+
+
+def load_tools(folder: Path) -> ModuleType:
+    """
+    Import `tools.py` of *folder* under a private name.
+
+    Raises:
+        BadFileError: There is none, or it has no `build`.
+    """
+    path = (folder / "tools.py").resolve()
+    name = f"_harness_world_{folder.name}_{digest_bytes(str(path).encode())}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise BadFileError("bad-world", "has no tools.py", at=str(folder))
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    if not callable(getattr(module, "build", None)):
+        del sys.modules[name]
+        raise BadFileError("bad-world", "has no function build(world)", at=str(path))
+    return module
+
+
+def _build(content: bytes, path: Path, variant: str) -> WorldFile:
+    from harness.goldensets.yaml_tree import read_yaml
+    from harness.worlds.store import Store
+
+    shown = "/".join(path.parts[-4:])
+    tree = read_yaml(content, shown=shown)
+    try:
+        written = msgspec.convert(tree.value, _Written)
+    except msgspec.ValidationError as error:
+        raise BadFileError("bad-world", f"not a world: {error}", at=shown) from None
+    if written.format != WORLD_FORMAT:
+        raise BadFileError("unknown-format", f"world format {written.format}, this version reads 1", at=shown)
+    removed: dict[str, tuple[str | int, ...]] = {}
+    if variant:
+        if variant not in written.variants:
+            hint = f"there are: {', '.join(written.variants) or 'none'}"
+            raise BadFileError("unknown-world", f"no variant `{variant}`", hint=hint, at=tree.at(("variants",)))
+        removed = written.variants[variant].remove
+    tables = {
+        name: _table(name, table, removed.get(name, ()), at=tree.at(("tables", name)))
+        for name, table in written.tables.items()
+    }
+    return WorldFile(
+        name=f"{path.parent.name}/{variant}" if variant else path.parent.name,
+        now=written.now,
+        user=written.user,
+        settings=written.settings,
+        tables=tables,
+        store_digest=Store.filled(tables).digest(),
+    )
+
+
+def _table(name: str, written: _Table, removed: tuple[str | int, ...], *, at: str) -> Table:
+    """Check a table and give every row the same columns; what a row leaves out is null."""
+    columns = list(dict.fromkeys(column for row in written.rows for column in row))
+    for identifier in (name, written.key, *columns):
+        if not _NAME.fullmatch(identifier):
+            raise BadFileError("bad-world", f"`{identifier}` is no name for a table or a column", at=at)
+    keys = [row.get(written.key) for row in written.rows]
+    if None in keys or len(set(keys)) != len(keys):
+        raise BadFileError("bad-world", f"every row of `{name}` needs its own `{written.key}`", at=at)
+    unknown = [key for key in removed if key not in keys]
+    if unknown:
+        raise BadFileError("bad-world", f"`{name}` has no row `{unknown[0]}` to remove", at=at)
+    kept = [row for row in written.rows if row[written.key] not in removed]
+    return Table(written.key, tuple(columns), tuple(tuple(row.get(c) for c in columns) for row in kept))
