@@ -1,0 +1,112 @@
+"""Every built-in contract, the contracts of a project's own files, and the choice of those that hold a case."""
+
+from __future__ import annotations
+
+import difflib
+import importlib.util
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType, ModuleType
+
+from harness.contracts import case_rules, common
+from harness.contracts.base import Contract
+from harness.errors import BadFileError, HarnessError
+from harness.records.case import GoldenCase
+from harness.records.messages import Json
+
+Catalogue = Mapping[str, Contract]
+
+
+@lru_cache(maxsize=1)
+def builtin() -> Catalogue:
+    """The contracts of this product by id, in the order in which they are asked."""
+    found = [*_contracts_in(common), *_contracts_in(case_rules)]
+    return MappingProxyType({contract.id: contract for contract in found})
+
+
+def load_modules(paths: Sequence[Path], *, over: Catalogue | None = None) -> Catalogue:
+    """
+    Add the contracts of a project's own Python files to *over* (the built-in ones by default).
+
+    Raises:
+        BadFileError: A file is missing, cannot be imported, or states an id that is taken.
+    """
+    catalogue = dict(builtin() if over is None else over)
+    for path in paths:
+        for contract in _contracts_in(_load(path)):
+            if contract.id in catalogue:
+                raise BadFileError("bad-contract", f"the contract id `{contract.id}` is taken", at=str(path))
+            catalogue[contract.id] = contract
+    return MappingProxyType(catalogue)
+
+
+def contracts_for(case: GoldenCase, design: str, catalogue: Catalogue) -> tuple[Contract, ...]:
+    """
+    The contracts that hold a trial of *case* by *design*: every built-in one that is for the design, then those that
+    the case and its set's policies name.
+
+    Raises:
+        BadFileError: The case names a contract that does not exist, or states one that cannot be read.
+    """
+    automatic = _automatic(design.partition("@")[0])
+    if not case.contracts:
+        return automatic
+    chosen = {contract.id: contract for contract in automatic}
+    for stated in case.contracts:
+        contract = _named(stated, case, catalogue)
+        if contract.applies_to(design):
+            chosen[contract.id] = contract
+    return tuple(chosen.values())
+
+
+def _named(stated: str | dict[str, Json], case: GoldenCase, catalogue: Catalogue) -> Contract:
+    if isinstance(stated, str):
+        contract = catalogue.get(stated)
+        if contract is None:
+            raise unknown_contract(stated, case, catalogue)
+        return contract
+    raise NotImplementedError
+
+
+def unknown_contract(name: str, case: GoldenCase, catalogue: Iterable[str]) -> BadFileError:
+    """The error for a *name* that no contract has, with the nearest one that exists."""
+    close = difflib.get_close_matches(name, list(catalogue), n=1, cutoff=0.5)
+    nearest = f"did you mean `{close[0]}`? " if close else ""
+    return BadFileError(
+        "unknown-contract",
+        f"case `{case.id}`: no contract named `{name}`",
+        hint=f"{nearest}`harness list contracts` names every one",
+        at=case.at,
+    )
+
+
+@lru_cache(maxsize=256)
+def _automatic(design: str) -> tuple[Contract, ...]:
+    return tuple(c for c in builtin().values() if c.applies_to(design) and not c.needs_options)
+
+
+def _contracts_in(module: ModuleType) -> list[Contract]:
+    found: dict[int, Contract] = {}
+    for value in vars(module).values():
+        if isinstance(value, Contract):
+            found[id(value)] = value
+    return list(found.values())
+
+
+def _load(path: Path) -> ModuleType:
+    name = f"_harness_contracts_{path.stem}_{abs(hash(str(path.resolve())))}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise BadFileError("bad-contract", f"no Python file {path}", hint="see `contract_modules` in [tool.harness]")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except HarnessError:
+        raise
+    except Exception as error:
+        del sys.modules[name]
+        raise BadFileError("bad-contract", f"{path} cannot be imported: {error}", at=str(path)) from error
+    return module

@@ -1,0 +1,110 @@
+"""Hold a trial to its contracts: one finding for each contract that was kept, one for each way in which one broke."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.contracts.base import TRIGGERED, Broken, Contract
+from harness.contracts.shrink import shortest
+from harness.contracts.view import TrialView
+from harness.records.case import GoldenCase
+from harness.records.finding import Finding
+from harness.records.run import Trial, VerdictState
+
+MOST_FINDINGS = 5
+"""A contract that breaks more often than this in one trial is shown this many times."""
+
+
+def judge(case: GoldenCase, trial: Trial, contracts: Sequence[Contract]) -> tuple[Finding, ...]:
+    """
+    Hold *trial* to *contracts*, in their order.
+
+    A contract that raises becomes a finding `could_not_check`; this function itself never raises for what a trace
+    holds. A trial that could not be checked, or that has no trace, has no findings.
+    """
+    if trial.could_not_check or not trial.traces:
+        return ()
+    views: list[TrialView] = []
+    for leg in range(len(trial.traces)):
+        views.append(TrialView(case, trial, leg, earlier=tuple(views)))
+    advisory = _advisory(case, trial.cell.agent)
+    last = views[-1:]
+    present = views[0].by_type.keys() if len(views) == 1 else {kind for view in views for kind in view.by_type}
+    findings: list[Finding] = []
+    for contract in contracts:
+        if contract.needs and contract.needs.isdisjoint(present):
+            findings.append(contract.vacuous)
+        else:
+            _hold(contract, last if contract.over == "trial" else views, contract.id in advisory, findings)
+    return tuple(findings)
+
+
+def verdict_of(findings: Sequence[Finding], trial: Trial) -> VerdictState:
+    """
+    The verdict on *trial*: broken if any blocking contract broke, else `could_not_check` if one could not be checked
+    or the trial itself could not, else kept.
+    """
+    if trial.could_not_check or not trial.traces:
+        return "could_not_check"
+    verdict: VerdictState = "kept"
+    for finding in findings:
+        if finding.advisory or finding.state in ("kept", "vacuous"):
+            continue
+        if finding.state == "broken":
+            return "broken"
+        verdict = "could_not_check"
+    return verdict
+
+
+def _advisory(case: GoldenCase, agent: str) -> frozenset[str]:
+    if not case.advisory:
+        return frozenset()
+    design = agent.partition("@")[0]
+    return frozenset(name for key in {design, agent, "*"} for name in case.advisory.get(key, ()))
+
+
+def _hold(contract: Contract, views: Sequence[TrialView], advisory: bool, findings: list[Finding]) -> None:  # noqa: FBT001
+    triggered = False
+    breaks: list[tuple[TrialView, Broken]] = []
+    for view in views:
+        try:
+            for found in contract.check(view):
+                if found is TRIGGERED:
+                    triggered = True
+                elif isinstance(found, Broken):
+                    breaks.append((view, found))
+        except Exception as error:  # noqa: BLE001 - whatever a contract raises is a finding, not a crash of the run
+            findings.append(_crashed(contract, view, error, advisory=advisory))
+            return
+    if not breaks:
+        findings.append(contract.kept if triggered else contract.vacuous)
+        return
+    for number, (view, found) in enumerate(breaks[:MOST_FINDINGS], start=1):
+        rest = len(breaks) - MOST_FINDINGS if number == MOST_FINDINGS else 0
+        findings.append(_broken(contract, view, found, advisory=advisory, rest=max(rest, 0)))
+
+
+def _broken(contract: Contract, view: TrialView, found: Broken, *, advisory: bool, rest: int) -> Finding:
+    return Finding(
+        contract=contract.id,
+        state="broken",
+        because=f"{found.because} (and {rest} more)" if rest else found.because,
+        witness=found.witness,
+        leg=view.leg if found.leg is None else found.leg,
+        turn=found.turn,
+        shortest=shortest(contract, view, found),
+        at=contract.at or view.case.at,
+        advisory=advisory,
+    )
+
+
+def _crashed(contract: Contract, view: TrialView, error: Exception, *, advisory: bool) -> Finding:
+    words = " ".join(str(error).split())[:200]
+    return Finding(
+        contract=contract.id,
+        state="could_not_check",
+        because=f"the contract itself failed: {type(error).__name__}{': ' if words else ''}{words}",
+        leg=view.leg,
+        at=contract.at or view.case.at,
+        advisory=advisory,
+    )
