@@ -172,7 +172,7 @@ def trace_name(cell: Cell) -> str:
     """Name the trace file of *cell*: its parts joined by `~`, odd characters percent-encoded, cut to 200 bytes."""
     joined = f"{cell.agent}{cell.model}{cell.set}{cell.case}"
     parts = (cell.agent, cell.model, cell.set, cell.case)
-    name = "~".join(parts) if _plain(joined) else "~".join(quote(part, safe="@=+,") for part in parts)
+    name = "~".join(parts) if _plain(joined) else "~".join(_encoded(part) for part in parts)
     if len(name) > _NAME_BYTES:
         name = f"{name[: _NAME_BYTES - 17]}-{digest(parts)}"
     return f"{name}.{cell.trial}.jsonl"
@@ -259,6 +259,10 @@ def load_run(folder: Path) -> RunRecord:
         partial=manifest.partial,
         manifest=manifest.manifest,
     )
+
+
+def _encoded(part: str) -> str:
+    return quote(part, safe="@=+,", errors="surrogatepass").replace("~", "%7E")
 
 
 def _unfinished(folder: Path) -> BadFileError:
