@@ -1,0 +1,334 @@
+"""
+The cassette file: an ordinary vcrpy cassette that also says who answered, when, and how long each piece took.
+
+`provenance` at the top and `meta` beside each request are keys that vcrpy ignores. Bodies are text: JSON is indented
+in a `|` block, so that a changed word is a changed line; server-sent events stand as they came.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Literal, NoReturn
+
+import msgspec
+
+from harness.cassettes.block_yaml import block_yaml
+from harness.cassettes.redact import scan
+from harness.errors import CassetteError
+from harness.records.digest import digest
+from harness.records.messages import Json
+
+CASSETTE_FORMAT = 1
+MOST_BYTES = 32 * 1024 * 1024
+"""A file beyond this size is refused unread."""
+MOST_NODES = 1_000_000
+"""So many values may a file hold, aliases counted as often as they are used."""
+TRANSPORT_ERROR = 599
+"""The status that stands for a response that never came; `meta.error` says why."""
+
+AnsweredBy = Literal["live", "local", "scripted"]
+InteractionKind = Literal["chat", "embedding", "tool"]
+
+
+class UsageTotals(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Tokens of all interactions, and what they cost by the price table of that day (None: free or unknown)."""
+
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+    thinking: int = 0
+    cost_usd: float | None = None
+    price_table: str = ""
+
+
+class Provenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Who answered, and what proves it. `local` needs *server*, *model_sha256*, *sampling* and *seed*."""
+
+    format: int = CASSETTE_FORMAT
+    answered_by: AnsweredBy
+    embeddings_by: AnsweredBy | None = None
+    complete: bool = True
+    """False for what an interrupted recording left; such a file is never replayed."""
+    models: tuple[str, ...] = ()
+    """As the responses name them, not as they were asked for."""
+    recorded: str = ""
+    """When, as ISO 8601 in UTC."""
+    code: str = ""
+    """Digest of the agent's code and prompts."""
+    versions: dict[str, str] = {}
+    usage: UsageTotals | None = None
+    server: str = ""
+    """Name and version of the local server."""
+    model_sha256: str = ""
+    """Digest of the local model's file."""
+    sampling: dict[str, Json] = {}
+    seed: int | None = None
+
+
+class Interaction(msgspec.Struct, frozen=True, kw_only=True):
+    """One request and its response, as they stand in a cassette."""
+
+    call: int
+    """From 1, in start order of the trial."""
+    ask: str = ""
+    """Fingerprint of the logical call; empty for a client that does not come through our ports."""
+    wire: str = ""
+    """Fingerprint of the canonical wire JSON."""
+    slot: str = ""
+    kind: InteractionKind = "chat"
+    answered_by: AnsweredBy
+    latency_ms: int = 0
+    first_byte_ms: int = 0
+    chunk_ms: tuple[int, ...] = ()
+    """When each chunk of a streamed response came, in milliseconds since the request."""
+    complete: bool = True
+    """The response was seen to its end."""
+    error: str | None = None
+    """Why there is no response; *status* is then 599."""
+    method: str = "POST"
+    uri: str
+    request_headers: dict[str, list[str]] = {}
+    request_body: str = ""
+    status: int = 200
+    status_message: str = "OK"
+    response_headers: dict[str, list[str]] = {}
+    response_body: str = ""
+
+
+class Cassette(msgspec.Struct, frozen=True, kw_only=True):
+    """The recorded traffic of one trial."""
+
+    provenance: Provenance
+    interactions: tuple[Interaction, ...] = ()
+    path: str = ""
+    digest: str = ""
+    """Digest of the responses: the identity of the sample."""
+
+
+def load(path: Path | str, *, partial: bool = False) -> Cassette:
+    """
+    Read the cassette at *path*; *partial* accepts what an interrupted recording left.
+
+    Raises:
+        CassetteError: `cassette-missing`, `cassette-unreadable` (not a cassette, or damaged), `cassette-format` (of a
+            format that this version does not read), `cassette-partial`, `cassette-secret`.
+    """
+    return parse(read_bytes(Path(path)), str(path), partial=partial)
+
+
+def parse(content: bytes, path: str, *, partial: bool = False) -> Cassette:
+    """Read the cassette that the bytes of *path* hold; raises as `load` does."""
+    text = _decoded(content, path)
+    document = read_yaml(text, path)
+    _check_format(document, path)
+    try:
+        disk = msgspec.convert(document, _Disk)
+    except msgspec.ValidationError as error:
+        _unreadable(path, f"not a cassette: {error}")
+    if not (disk.provenance.complete or partial):
+        raise CassetteError(
+            "cassette-partial",
+            "the recording was interrupted, so it cannot be replayed",
+            hint="record the case again",
+            at=path,
+        )
+    secrets = scan(text)
+    if secrets:
+        raise CassetteError(
+            "cassette-secret",
+            f"the cassette holds a secret ({secrets[0].kind})",
+            hint=f"revoke the key, then run `harness cassettes scrub {path}`",
+            at=f"{path}:{secrets[0].line}",
+        )
+    return make_cassette(disk.provenance, [_from_disk(item) for item in disk.interactions], path=path)
+
+
+def make_cassette(provenance: Provenance, interactions: Iterable[Interaction], *, path: str = "") -> Cassette:
+    """Put a cassette together: interactions by their call number, and the digest of their responses."""
+    ordered = tuple(sorted(interactions, key=lambda interaction: interaction.call))
+    return Cassette(provenance=provenance, interactions=ordered, path=path, digest=responses_digest(ordered))
+
+
+def responses_digest(interactions: Iterable[Interaction]) -> str:
+    """Name a sample by what was answered: statuses, bodies and transport errors, in the order of the calls."""
+    return digest([(item.status, item.response_body, item.error) for item in interactions])
+
+
+def dump(cassette: Cassette) -> bytes:
+    """Write *cassette* as the bytes of its file; `dump(load(path))` are the bytes of a file that `dump` wrote."""
+    document = {
+        "version": 1,
+        "provenance": {"format": CASSETTE_FORMAT, **_plain(cassette.provenance)},
+        "interactions": [_to_disk(interaction) for interaction in cassette.interactions],
+    }
+    return block_yaml(document).encode()
+
+
+def read_bytes(path: Path) -> bytes:
+    """
+    Read a file that may be a cassette.
+
+    Raises:
+        CassetteError: `cassette-missing`, or `cassette-unreadable` where it is too large or cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > MOST_BYTES:
+                _unreadable(str(path), f"{size:,} bytes are more than the {MOST_BYTES:,} that are read")
+            return file.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        raise CassetteError(
+            "cassette-missing", "there is no such cassette", hint="record it with `harness record`", at=str(path)
+        ) from None
+    except OSError as error:
+        _unreadable(str(path), f"cannot be read: {error.strerror or error}")
+
+
+def read_yaml(text: str, path: str, *, loader: Any = None) -> Json:
+    """
+    Read *text* with a safe loader (libyaml's by default) and bound what aliases can unfold to.
+
+    Raises:
+        CassetteError: `cassette-unreadable`, with the line.
+    """
+    import yaml
+
+    loader = loader or getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        document = yaml.load(text, loader)  # noqa: S506 - a safe loader, or one made of it
+        nodes = _count(document, {}, set())
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        hint = "a merge left its markers in the file" if "\n<<<<<<< " in text else ""
+        _unreadable(f"{path}:{mark.line + 1}" if mark else path, f"not valid YAML: {error.problem}", hint=hint)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        _unreadable(path, f"not valid YAML: {' '.join(str(error).split())}")
+    if nodes > MOST_NODES:
+        _unreadable(path, f"more than {MOST_NODES:,} values")
+    return document
+
+
+def _count(value: Json, sizes: dict[int, int], above: set[int]) -> int:
+    """The values in *value* with aliases unfolded; what was counted once is not walked again."""
+    if not isinstance(value, (dict, list)):
+        return 1
+    known = sizes.get(id(value))
+    if known is not None:
+        return known
+    if id(value) in above:
+        raise ValueError("a value contains itself")
+    above.add(id(value))
+    items = value.values() if isinstance(value, dict) else value
+    sizes[id(value)] = size = 1 + sum(_count(item, sizes, above) for item in items)
+    above.remove(id(value))
+    return size
+
+
+class _Meta(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    call: int
+    answered_by: AnsweredBy
+    ask: str = ""
+    wire: str = ""
+    slot: str = ""
+    kind: InteractionKind = "chat"
+    latency_ms: int = 0
+    first_byte_ms: int = 0
+    chunk_ms: tuple[int, ...] = ()
+    complete: bool
+    error: str | None = None
+
+
+class _Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    method: str
+    uri: str
+    headers: dict[str, list[str]]
+    body: str
+
+
+class _Status(msgspec.Struct, frozen=True):
+    code: int
+    message: str
+
+
+class _Body(msgspec.Struct, frozen=True):
+    string: str
+
+
+class _Response(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    status: _Status
+    headers: dict[str, list[str]]
+    body: _Body
+
+
+class _Entry(msgspec.Struct, frozen=True):
+    meta: _Meta
+    request: _Request
+    response: _Response
+
+
+class _Disk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    version: Literal[1]
+    provenance: Provenance
+    interactions: list[_Entry]
+
+
+def _plain(value: object) -> Json:
+    return msgspec.to_builtins(value)
+
+
+def _to_disk(item: Interaction) -> Json:
+    meta = _Meta(
+        call=item.call, answered_by=item.answered_by, ask=item.ask, wire=item.wire, slot=item.slot, kind=item.kind,
+        latency_ms=item.latency_ms, first_byte_ms=item.first_byte_ms, chunk_ms=item.chunk_ms, complete=item.complete,
+        error=item.error,
+    )  # fmt: skip
+    request = _Request(item.method, item.uri, item.request_headers, item.request_body)
+    status = _Status(item.status, item.status_message)
+    return _plain(_Entry(meta, request, _Response(status, item.response_headers, _Body(item.response_body))))
+
+
+def _from_disk(entry: _Entry) -> Interaction:
+    meta, request, response = entry.meta, entry.request, entry.response
+    return Interaction(
+        call=meta.call, ask=meta.ask, wire=meta.wire, slot=meta.slot, kind=meta.kind, answered_by=meta.answered_by,
+        latency_ms=meta.latency_ms, first_byte_ms=meta.first_byte_ms, chunk_ms=meta.chunk_ms, complete=meta.complete,
+        error=meta.error, method=request.method, uri=request.uri, request_headers=request.headers,
+        request_body=request.body, status=response.status.code, status_message=response.status.message,
+        response_headers=response.headers, response_body=response.body.string,
+    )  # fmt: skip
+
+
+def _check_format(document: Json, path: str) -> None:
+    provenance = document.get("provenance") if isinstance(document, dict) else None
+    found = provenance.get("format") if isinstance(provenance, dict) else None
+    if found == CASSETTE_FORMAT:
+        return
+    if found is None:
+        raise CassetteError(
+            "cassette-format",
+            "no `provenance.format`: this is not a cassette of tapegate",
+            hint=f"a cassette that vcrpy recorded is taken over with `harness cassettes import {path}`",
+            at=path,
+        )
+    raise CassetteError(
+        "cassette-format",
+        f"cassette format {found} is not known to this version, which reads {CASSETTE_FORMAT}",
+        hint="update tapegate, or record the case again",
+        at=path,
+    )
+
+
+def _decoded(content: bytes, path: str) -> str:
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        _unreadable(f"{path}:{line}", "not UTF-8")
+
+
+def _unreadable(at: str, because: str, *, hint: str = "") -> NoReturn:
+    hint = hint or "restore the file from git, or record the case again"
+    raise CassetteError("cassette-unreadable", because, hint=hint, at=at)

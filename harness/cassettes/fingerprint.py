@@ -1,0 +1,270 @@
+"""
+Fingerprints: by which name a recorded answer is found again.
+
+The *ask* fingerprint names a logical call: sha256 over canonical JSON lines, one a message, then one of the parameters
+and tools. It survives a change of client library. The *wire* fingerprint names the JSON body that went out.
+
+Nothing is dropped by its key. Ids that a client makes up (call ids, uuids) are renamed 1, 2, 3 by first appearance, so
+that links between them stay; patterns that the case declares volatile become a placeholder; secrets are scrubbed as
+they are in the file. Parameters that are None were not sent and do not count.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from operator import attrgetter
+from typing import Any
+
+import msgspec
+
+from harness.errors import UsageError
+from harness.records.digest import DIGEST_CHARS, canonical_json, digest, digest_bytes
+from harness.records.messages import (
+    EmbeddingRequest,
+    ImagePart,
+    Json,
+    Message,
+    ModelRequest,
+    TextPart,
+    ToolSpec,
+)
+
+_ID_IN_TEXT = re.compile(
+    rb"(?<![0-9A-Za-z])(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+    rb"|[0-9A-F]{8}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{12}"
+    rb"|(?:call_|toolu_|chatcmpl-)[0-9A-Za-z-]{8,})(?![0-9A-Za-z])"
+)
+_MIDDLE_OF_UUID = re.compile(rb"-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-")
+_PARAMETERS = tuple(name for name in ModelRequest.__struct_fields__ if name not in ("messages", "tools"))
+_parameters_of = attrgetter(*_PARAMETERS)
+
+
+class _Node:
+    """The state after one message of a conversation; conversations that begin alike share their first nodes."""
+
+    __slots__ = ("digest", "hasher", "names", "next", "parent", "source")
+
+    def __init__(self, parent: _Node | None, source: Message | None, line: bytes, names: dict[str, str]) -> None:
+        self.parent = parent
+        self.source = source  # kept alive, so that its id() stays its own
+        self.names = names
+        self.next: dict[int, _Node] = {}
+        self.digest = digest_bytes(line) if line else ""
+        self.hasher: hashlib._Hash = parent.hasher.copy() if parent else hashlib.sha256()
+        self.hasher.update(line)
+
+
+class Fingerprinter:
+    """
+    Names the calls of one trial. What was seen once is not read again, so a growing conversation costs its new messages.
+
+    Args:
+        volatile: Regexes; what they match in messages, tool arguments and descriptions does not count.
+        scrub: Removes secrets, in the same way as the recorder does.
+
+    Raises:
+        UsageError: A regex is invalid, or matches the empty text.
+    """
+
+    def __init__(self, volatile: Sequence[str] = (), *, scrub: Callable[[str], str] | None = None) -> None:
+        self._volatile = [_compiled(pattern) for pattern in volatile]
+        self._matched: set[int] = set()
+        self._scrub = scrub
+        self._root = _Node(None, None, b"", {})
+        self._texts: dict[str, str] = {}
+        self._tools: dict[int, tuple[ToolSpec, str]] = {}
+        self._heads: dict[Hashable, tuple[tuple[ToolSpec, ...], bytes]] = {}
+
+    def ask(self, request: ModelRequest | EmbeddingRequest) -> str:
+        """The fingerprint of a logical call."""
+        if isinstance(request, EmbeddingRequest):
+            return digest({"embed": request.model, "texts": [self._clean(text) for text in request.texts]})
+        hasher = self._walk(request.messages).hasher.copy()
+        hasher.update(self._head(request))
+        return hasher.hexdigest()[:DIGEST_CHARS]
+
+    def tool(self, name: str, args: Json) -> str:
+        """The fingerprint of a call of an external tool."""
+        names: dict[str, str] = {}
+        return digest_bytes(self._renamed(canonical_json({"tool": name, "args": self._clean_json(args)}), names))
+
+    def prefixes(self, messages: Sequence[Message]) -> tuple[str, ...]:
+        """One digest a message, in order; a conversation that goes on from another starts with the same ones."""
+        node: _Node | None = self._walk(messages)
+        digests = []
+        while node is not None and node.source is not None:
+            digests.append(node.digest)
+            node = node.parent
+        return tuple(reversed(digests))
+
+    def wire(self, body: bytes) -> str:
+        """The fingerprint of a body as it goes over the wire; bodies that are not JSON are taken byte for byte."""
+        try:
+            document = msgspec.json.decode(body)
+        except msgspec.DecodeError:
+            return digest_bytes(body)
+        names: dict[str, str] = {}
+        if isinstance(document, dict):
+            for holder, key in _wire_ids(document):
+                holder[key] = _name(holder[key], names)
+        return digest_bytes(self._renamed(canonical_json(self._clean_wire(document)), names))
+
+    @property
+    def unmatched_volatile(self) -> tuple[str, ...]:
+        """The declared patterns that have matched nothing so far."""
+        return tuple(pattern.pattern for n, pattern in enumerate(self._volatile) if n not in self._matched)
+
+    def _walk(self, messages: Sequence[Message]) -> _Node:
+        node = self._root
+        for message in messages:
+            following = node.next.get(id(message))
+            if following is None:
+                following = self._read(node, message)
+            node = following
+        return node
+
+    def _read(self, node: _Node, message: Message) -> _Node:
+        names = dict(node.names)
+        line = self._renamed(canonical_json(self._message(message, names)) + b"\n", names)
+        following = _Node(node, message, line, names)
+        node.next[id(message)] = following
+        return following
+
+    def _message(self, message: Message, names: dict[str, str]) -> Json:
+        content: Json = message.content
+        content = self._clean(content) if isinstance(content, str) else [self._part(part) for part in content]
+        if message.role in ("system", "user") and not message.tool_calls:
+            return [message.role, content]
+        calls = [
+            [_name(call.id, names), call.name, self._clean_json(call.args_raw if call.args is None else call.args)]
+            for call in message.tool_calls
+        ]
+        answered = message.tool_call_id and _name(message.tool_call_id, names)
+        return [message.role, content, calls, answered, message.thinking]
+
+    def _part(self, part: TextPart | ImagePart) -> Json:
+        return [self._clean(part.text)] if isinstance(part, TextPart) else part
+
+    def _head(self, request: ModelRequest) -> bytes:
+        """The canonical line of parameters and tools; a trial sends few different ones."""
+        parameters = _parameters_of(request)
+        key = None if request.json_schema else (parameters, *map(id, request.tools))
+        known = self._heads.get(key) if key else None
+        if known is None:
+            head = {n: _parameter(value) for n, value in zip(_PARAMETERS, parameters, strict=True) if _was_sent(value)}
+            head["tools"] = [self._tool_digest(tool) for tool in request.tools]
+            known = (request.tools, canonical_json(head))  # the tools are kept alive, so that their id() stays theirs
+            if key:
+                self._heads[key] = known
+        return known[1]
+
+    def _tool_digest(self, tool: ToolSpec) -> str:
+        known = self._tools.get(id(tool))
+        if known is None:
+            named = digest([tool.name, self._clean(tool.description), self._clean_json(tool.parameters)])
+            known = self._tools[id(tool)] = (tool, named)
+        return known[1]
+
+    def _clean(self, text: str) -> str:
+        """*text* without secrets, volatile parts replaced."""
+        if not self._volatile and self._scrub is None:
+            return text
+        cleaned = self._texts.get(text)
+        if cleaned is None:
+            cleaned = self._scrub(text) if self._scrub else text
+            for number, pattern in enumerate(self._volatile):
+                cleaned, matches = pattern.subn(f"<volatile {number}>", cleaned)
+                if matches:
+                    self._matched.add(number)
+            self._texts[text] = cleaned
+        return cleaned
+
+    def _clean_json(self, value: Json) -> Json:
+        if isinstance(value, str):
+            return self._clean(value)
+        if not self._volatile and self._scrub is None:
+            return value
+        if isinstance(value, dict):
+            return {key: self._clean_json(item) for key, item in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [self._clean_json(item) for item in value]
+        return value
+
+    def _clean_wire(self, value: Json) -> Json:
+        """The wire form without nulls, tool arguments parsed."""
+        if isinstance(value, dict):
+            return {
+                key: self._clean_wire(_parsed(item) if key == "arguments" else item)
+                for key, item in value.items()
+                if item is not None
+            }
+        if isinstance(value, list):
+            return [self._clean_wire(item) for item in value]
+        return self._clean(value) if isinstance(value, str) else value
+
+    def _renamed(self, line: bytes, names: dict[str, str]) -> bytes:
+        """Rename the ids that stand inside texts."""
+        if not (b"call_" in line or b"toolu_" in line or b"chatcmpl-" in line or _MIDDLE_OF_UUID.search(line)):
+            return line
+        return _ID_IN_TEXT.sub(lambda match: _name(match.group().decode(), names).encode(), line)
+
+
+def wire_fingerprint(body: bytes) -> str:
+    """The fingerprint of a body that nothing is declared volatile in."""
+    return Fingerprinter().wire(body)
+
+
+def _name(made_up: str, names: dict[str, str]) -> str:
+    """The name that stands for an id: `id 1` for the first one seen, `id 2` for the next."""
+    known = names.get(made_up)
+    if known is None:
+        known = names[made_up] = f"id {len(names) + 1}"
+    return known
+
+
+def _was_sent(value: Json) -> bool:
+    return value is not None and value is not False and value != ()
+
+
+def _parameter(value: Json) -> Json:
+    """A temperature of 1 and one of 1.0 are the same."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _wire_ids(document: dict[str, Json]) -> Iterator[tuple[dict[str, Any], str]]:
+    """Where call ids stand in the requests of OpenAI and Anthropic."""
+    messages = document.get("messages")
+    for message in messages if isinstance(messages, list) else ():
+        if not isinstance(message, dict):
+            continue
+        content = message.get("content")
+        holders = [
+            (message, "tool_call_id"),
+            *((call, "id") for call in message.get("tool_calls") or () if isinstance(call, dict)),
+        ]
+        for block in content if isinstance(content, list) else ():
+            if isinstance(block, dict):
+                holders += [(block, "tool_use_id")] + ([(block, "id")] if block.get("type") == "tool_use" else [])
+        yield from ((holder, key) for holder, key in holders if isinstance(holder.get(key), str))
+
+
+def _parsed(value: Json) -> Json:
+    if isinstance(value, str):
+        try:
+            decoded = msgspec.json.decode(value)
+        except msgspec.DecodeError:
+            return value
+        return decoded if isinstance(decoded, dict) else value
+    return value
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    try:
+        compiled = re.compile(pattern)
+    except re.error as error:
+        raise UsageError("bad-volatile", f"volatile pattern `{pattern}` is no regex: {error}") from None
+    if compiled.fullmatch(""):
+        raise UsageError("bad-volatile", f"volatile pattern `{pattern}` matches the empty text, so it says nothing")
+    return compiled
