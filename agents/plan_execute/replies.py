@@ -1,0 +1,153 @@
+"""
+Reading the JSON objects that prompts ask for out of what a model wrote.
+
+A JSON value is decoded where a `{` stands, in order, until an object with the wanted key is found: text around it, a
+code fence or an example before it do no harm. Nothing is repaired and nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import NamedTuple
+
+from harness.records.messages import Json
+
+LONGEST = 20_000
+"""Characters of a reply that are looked at."""
+FINISH = "finish"
+FAIL = "fail"
+NO_TOOL = "none"
+
+_decoder = json.JSONDecoder(strict=False)
+
+
+class UnreadableError(Exception):
+    """A reply does not hold the object that was asked for; the message says why, for the model to read."""
+
+
+class FastReply(NamedTuple):
+    """One tool at most, and the answer as a template over its result."""
+
+    thought: str
+    action: str
+    args: dict[str, Json]
+    answer: str
+    if_it_fails: str
+
+
+class Steps(NamedTuple):
+    """A plan, or what a replan leaves to do."""
+
+    thought: str
+    steps: tuple[str, ...]
+
+
+class StepReply(NamedTuple):
+    """The next action of an item: a tool with *args*, or `finish` or `fail` with *result*."""
+
+    thought: str
+    action: str
+    args: dict[str, Json]
+    result: str
+
+
+def read_fast(text: str) -> FastReply:
+    """
+    Read a reply on the fast path.
+
+    Raises:
+        UnreadableError: It is not of the form.
+    """
+    found = _object_with("action", text)
+    answer = _text(found, "answer")
+    if not answer.strip():
+        raise UnreadableError("answer ist leer")
+    return FastReply(_text(found, "thought"), _action(found), _args(found), answer, _text(found, "if_it_fails"))
+
+
+def read_plan(text: str) -> Steps:
+    """
+    Read a plan: at least one step.
+
+    Raises:
+        UnreadableError: It is not of the form.
+    """
+    plan = read_replan(text)
+    if not plan.steps:
+        raise UnreadableError("steps ist leer")
+    return plan
+
+
+def read_replan(text: str) -> Steps:
+    """
+    Read what a replan leaves to do: nothing, if the list is empty.
+
+    Raises:
+        UnreadableError: It is not of the form.
+    """
+    found = _object_with("steps", text)
+    steps = found["steps"]
+    if not isinstance(steps, list) or not all(isinstance(step, str) and step.strip() for step in steps):
+        raise UnreadableError("steps ist keine Liste von Texten")
+    return Steps(_text(found, "thought"), tuple(" ".join(step.split()) for step in steps))
+
+
+def read_step(text: str) -> StepReply:
+    """
+    Read the next action of an item.
+
+    Raises:
+        UnreadableError: It is not of the form.
+    """
+    found = _object_with("action", text)
+    action, result = _action(found), _text(found, "result")
+    if action in (FINISH, FAIL) and not result.strip():
+        raise UnreadableError(f"{action} braucht einen Text result")
+    return StepReply(_text(found, "thought"), action, _args(found), result)
+
+
+def _object_with(key: str, text: str) -> dict[str, Json]:
+    """The first JSON object in *text* that has *key*."""
+    text = text[:LONGEST]
+    start = text.find("{")
+    if start < 0:
+        raise UnreadableError("kein JSON-Objekt")
+    decoded = False
+    while start >= 0:
+        try:
+            value, end = _decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            end = start + 1
+        else:
+            decoded = True
+            if isinstance(value, dict) and key in value:
+                return value
+        start = text.find("{", end)
+    raise UnreadableError(
+        f"das JSON-Objekt hat keinen Schlüssel {key}" if decoded else "das JSON-Objekt ist fehlerhaft"
+    )
+
+
+def _action(found: dict[str, Json]) -> str:
+    action = found["action"]
+    if not isinstance(action, str) or not action.strip():
+        raise UnreadableError("action ist kein Text")
+    return action.strip()
+
+
+def _args(found: dict[str, Json]) -> dict[str, Json]:
+    args = found.get("args")
+    if args is None:
+        return {}
+    if not isinstance(args, dict):
+        raise UnreadableError("args ist kein Objekt")
+    return args
+
+
+def _text(found: dict[str, Json], key: str) -> str:
+    value = found.get(key)
+    if value is None:
+        return ""
+    if isinstance(value, (dict, list)):
+        raise UnreadableError(f"{key} ist kein Text")
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
