@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("ci", max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "ci", max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.register_profile("nightly", max_examples=2000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
@@ -29,7 +31,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_report_header() -> str:
     """Say whether recordings of others are tested."""
     folder = os.environ.get(REALDATA)
-    return f"recordings of others: {folder}" if folder else f"recordings of others: deselected, {REALDATA} names no folder"
+    return (
+        f"recordings of others: {folder}" if folder else f"recordings of others: deselected, {REALDATA} names no folder"
+    )
 
 
 @pytest.fixture(scope="session")

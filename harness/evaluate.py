@@ -1,0 +1,198 @@
+"""
+The flow, in one file: plan → replay each trial → judge it → collect the verdicts → know what is known.
+
+    GoldenSet ─plan─▶ RunPlan ─replay─▶ Trial ─judge─▶ CaseVerdict ─collect─▶ RunRecord
+
+Each stage hands over a frozen record. Start reading here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.agents.load import split_name
+from harness.cassettes import guard
+from harness.config import Config
+from harness.contracts.base import Contract
+from harness.contracts.catalogue import builtin, load_modules
+from harness.contracts.judge import contracts_for, judge, verdict_of
+from harness.errors import ExitCode
+from harness.gate.baseline import Baseline, load_baselines, mark_known
+from harness.matrix import Narrowing, PlannedCell, RunPlan, plan_run
+from harness.records.case import GoldenCase
+from harness.records.digest import digest
+from harness.records.messages import Usage
+from harness.records.run import CaseVerdict, Cell, RunRecord, Totals, Trial, VerdictState
+from harness.reports.store import RunStore
+from harness.trials import Project, replay
+
+Json = Any
+OnVerdict = Callable[[CaseVerdict, int, int], None]
+"""Called with each verdict, how many are done, and how many there will be."""
+
+
+def plan(config: Config, narrowing: Narrowing) -> tuple[Project, RunPlan]:
+    """
+    Open the project and list the trials that a command is to run.
+
+    Raises:
+        UsageError: A flag names something that is not there.
+        BadFileError: A golden set, an agent or a world cannot be used.
+    """
+    project = Project(config)
+    return project, plan_run(config, narrowing, project.golden_set)
+
+
+def run(
+    project: Project,
+    chosen: RunPlan,
+    *,
+    port: str = "fast",
+    jobs: int = 1,
+    resume: Path | None = None,
+    out: Path | None = None,
+    on_verdict: OnVerdict | None = None,
+) -> RunRecord:
+    """
+    Replay the trials of *chosen*, judge each, and write the run folder as they end.
+
+    Args:
+        project: The project that `plan` opened.
+        chosen: What `plan` listed.
+        port: `fast`, or `wire` to go through litellm over a patched transport.
+        jobs: Trials under way at once, at least 1.
+        resume: Folder of an earlier run whose verdicts are kept.
+        out: Folder for run folders, in place of the project's.
+        on_verdict: Told of each verdict.
+
+    Raises:
+        BadFileError: A golden set, an agent or a world cannot be used.
+    """
+    runs = out or project.config.reports / "runs"
+    judged = Judged(project)
+    guards = guard.engage(allow_loopback=any(cell.case.allow_loopback for cell in chosen.cells))
+    store = RunStore.reopen(resume) if resume else RunStore.create(runs, manifest=manifest(project, port, guards))
+    done = dict(store.done)
+    left = [planned for planned in chosen.cells if planned.cell not in done]
+    gc.freeze()  # what is loaded by now stays: the collector need not look at it again for each trial
+    with store:
+
+        def collect(trial: Trial, case: GoldenCase) -> None:
+            verdict = judged.verdict(trial, case)
+            store.append(verdict, trial.traces)
+            done[verdict.cell] = verdict
+            if on_verdict is not None:
+                on_verdict(verdict, len(done), len(chosen.cells))
+
+        asyncio.run(_replay_all(project, left, port, jobs, collect))
+        ordered = [done[planned.cell] for planned in chosen.cells if planned.cell in done]
+        record = RunRecord(
+            run=store.run, results=tuple(ordered), totals=totals_of(ordered), exit_code=int(exit_code_of(ordered)),
+            partial=chosen.partial, manifest=manifest(project, port, guards),
+        )  # fmt: skip
+        store.finish(record)
+    project.close()
+    return record
+
+
+async def _replay_all(
+    project: Project, cells: Iterable[PlannedCell], port: str, jobs: int, collect: Callable[[Trial, GoldenCase], None]
+) -> None:
+    """Run *cells*, at most *jobs* at once, handing over each trial as it ends."""
+    if jobs <= 1:
+        for planned in cells:
+            collect(await replay(project, planned, port=port), planned.case)
+        return
+    queue = iter(cells)
+
+    async def work() -> None:
+        for planned in queue:
+            collect(await replay(project, planned, port=port), planned.case)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(jobs):
+            group.create_task(work())
+
+
+class Judged:
+    """Holds trials against their contracts, and against what the baseline knows of them."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        modules = [project.config.root / path for path in project.config.contract_modules]
+        self._catalogue: dict[str, Contract] = {**builtin(), **load_modules(modules)}
+        self._chosen: dict[tuple[str, str, str], Sequence[Contract]] = {}
+        self._baselines: dict[str, Baseline] = {}
+
+    def verdict(self, trial: Trial, case: GoldenCase) -> CaseVerdict:
+        """Judge one trial."""
+        cell = trial.cell
+        design, profile = split_name(cell.agent)
+        key = (cell.set, case.id, design)
+        if key not in self._chosen:
+            self._chosen[key] = contracts_for(case, design, self._catalogue)
+        findings = judge(case, trial, self._chosen[key])
+        state: VerdictState = verdict_of(findings, trial)
+        ends = [trace.events[-1].data for trace in trial.traces]
+        usage = sum((end.usage for end in ends), Usage())
+        verdict = CaseVerdict(
+            agent=cell.agent, profile=profile, model=cell.model, provenance=trial.provenance, set=cell.set,
+            case=cell.case, trial=cell.trial, verdict=state, findings=findings,
+            llm_calls=sum(end.counts.llm for end in ends), tool_calls=sum(end.counts.tools for end in ends),
+            tokens=usage, cost_usd=trial.cost_usd, recorded_ms=trial.recorded_ms, replay_ms=round(trial.replay_ms, 3),
+            answer=trial.traces[-1].answer if trial.traces else "", code=trial.code, because=trial.could_not_check,
+            cause=trial.cause, at=case.at, cassette=trial.cassette, cassette_digest=trial.cassette_digest,
+            embedding_provenance=trial.embedding_provenance, status=ends[-1].status if ends else "",
+            reason=ends[-1].reason if ends else "", drift=trial.drift,
+        )  # fmt: skip
+        if state != "broken":
+            return verdict
+        return mark_known(verdict, self._baseline(cell))
+
+    def _baseline(self, cell: Cell) -> Baseline | None:
+        if cell.set not in self._baselines:
+            self._baselines.update(load_baselines(self._project.config.reports, [cell.set]))
+        return self._baselines.get(cell.set)
+
+
+def totals_of(verdicts: Iterable[CaseVerdict]) -> Totals:
+    """Count how trials ended; known failures are among the broken ones."""
+    states = [(verdict.verdict, verdict.known) for verdict in verdicts]
+    return Totals(
+        trials=len(states),
+        kept=states.count(("kept", False)),
+        broken=sum(state == "broken" for state, _ in states),
+        known=sum(known for _, known in states),
+        could_not_check=sum(state == "could_not_check" for state, _ in states),
+    )
+
+
+def exit_code_of(verdicts: Sequence[CaseVerdict]) -> ExitCode:
+    """What a run exits with: what could not be checked before what is broken, and nothing at all is no pass."""
+    if any(verdict.verdict == "could_not_check" for verdict in verdicts):
+        return ExitCode.COULD_NOT_CHECK
+    if any(verdict.verdict == "broken" and not verdict.known for verdict in verdicts):
+        return ExitCode.REGRESSED
+    return ExitCode.PASS if verdicts else ExitCode.NOTHING_COMPARED
+
+
+def manifest(project: Project, port: str, guards: Sequence[str]) -> dict[str, Json]:
+    """How a run came about: versions, port, guards in force, and digests of what it ran on."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        own = version("tapegate")
+    except PackageNotFoundError:
+        own = "source"
+    return {
+        "versions": {"tapegate": own},
+        "port": port,
+        "guards": list(guards),
+        "golden_sets": project.golden_digests(),
+        "agents": project.agent_digests(),
+        "matrix": digest([str(row) for row in project.config.matrix]),
+    }

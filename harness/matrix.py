@@ -1,0 +1,181 @@
+"""What runs: the declared matrix of design, model, set and trials, narrowed by the flags of a command."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any
+
+import msgspec
+
+from harness.agents.load import list_agents, load_agent, split_name
+from harness.config import Config, MatrixRow
+from harness.errors import UsageError
+from harness.goldensets.load import find_sets
+from harness.records.case import GoldenCase, GoldenSet
+from harness.records.run import Cell
+
+Json = Any
+LoadSet = Callable[[str], GoldenSet]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedCell:
+    """A trial that is to run: its place, its case, and the options that the command or the matrix sets."""
+
+    cell: Cell
+    case: GoldenCase
+    options: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPlan:
+    """The trials of a run in the order of matrix, agent, model, set, case and trial; *partial*: flags narrowed it."""
+
+    cells: tuple[PlannedCell, ...]
+    partial: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Narrowing:
+    """The flags of a command that choose among the matrix; empty means all of it."""
+
+    sets: Sequence[str] = ()
+    agents: Sequence[str] = ()
+    models: Sequence[str] = ()
+    options: Mapping[str, Json] = field(default_factory=dict)
+    cases: Sequence[str] = ()
+    tags: Sequence[str] = ()
+    trials: int | None = None
+
+    @property
+    def narrows(self) -> bool:
+        """Whether any flag is set."""
+        return bool(self.sets or self.agents or self.models or self.options or self.cases or self.tags or self.trials)
+
+
+def plan_run(config: Config, narrowing: Narrowing, load: LoadSet) -> RunPlan:
+    """
+    List the trials of a command.
+
+    Agents and models that a flag names need not be in the matrix: they then run on the sets that are named, or on all
+    sets of the matrix.
+
+    Raises:
+        UsageError: No such set, agent, model or case.
+    """
+    _check_names(config, narrowing)
+    cells: dict[Cell, PlannedCell] = {}
+    for row in _rows(config, narrowing):
+        for planned in _cells_of(config, row, load(row.set), narrowing):
+            cells.setdefault(planned.cell, planned)
+    if not cells and (narrowing.cases or narrowing.tags):
+        raise _no_such_case(config, narrowing, load)
+    return RunPlan(cells=tuple(cells.values()), partial=narrowing.narrows)
+
+
+def _rows(config: Config, narrowing: Narrowing) -> Iterator[MatrixRow]:
+    """The rows of the matrix that the flags leave, and rows made for what they name beside it."""
+    rows = [row for row in config.matrix if not narrowing.sets or row.set in narrowing.sets]
+    declared: set[tuple[str, str, str]] = set()
+    for row in rows:
+        agents = tuple(a for a in row.agents if not narrowing.agents or a in narrowing.agents)
+        models = tuple(m for m in row.models if not narrowing.models or m in narrowing.models)
+        declared.update((row.set, agent, model) for agent in agents for model in models)
+        if agents and models:
+            yield msgspec.structs.replace(row, agents=agents, models=models)
+    if not (narrowing.agents or narrowing.models or narrowing.sets):
+        return
+    sets = list(narrowing.sets) or list(dict.fromkeys(row.set for row in config.matrix))
+    for name in sets:
+        of_set = [row for row in config.matrix if row.set == name]
+        agents = tuple(narrowing.agents) or tuple(dict.fromkeys(agent for row in of_set for agent in row.agents))
+        models = tuple(narrowing.models) or ("scripted",)
+        for agent in agents or tuple(list_agents(config.agents)):
+            for model in models:
+                known = (name, agent, model) in declared
+                listed = any(agent in row.agents for row in of_set) and not narrowing.models
+                if not known and not listed:
+                    yield MatrixRow(set=name, agents=(agent,), models=(model,))
+
+
+def _cells_of(config: Config, row: MatrixRow, golden: GoldenSet, narrowing: Narrowing) -> Iterator[PlannedCell]:
+    options = {**row.options, **narrowing.options}
+    for agent in row.agents:
+        named = _with_options(config, agent, options)
+        design = split_name(agent)[0]
+        for model in row.models:
+            for case in golden.cases:
+                if not _wanted(case, design, row, narrowing):
+                    continue
+                for trial in range(narrowing.trials or row.trials or case.trials):
+                    cell = Cell(named, model, golden.name, case.id, trial)
+                    yield PlannedCell(cell=cell, case=case, options=options)
+
+
+def _with_options(config: Config, agent: str, options: Mapping[str, Json]) -> str:
+    """The agent's name with the options that differ from its defaults: they are part of the cell's name."""
+    if not options:
+        return agent
+    defaults = load_agent(config.agents, agent).options
+    unknown = [name for name in options if name not in defaults]
+    if unknown:
+        raise UsageError(
+            "no-such-option",
+            f"agent `{agent}` has no option `{unknown[0]}`",
+            hint=f"its options: {', '.join(sorted(defaults)) or 'none'}",
+        )
+    told = [f"{name}={value}" for name, value in sorted(options.items()) if defaults[name] != value]
+    return agent + "".join(f"+{item}" for item in told)
+
+
+def _wanted(case: GoldenCase, design: str, row: MatrixRow, narrowing: Narrowing) -> bool:
+    return (
+        (not case.designs or design in case.designs)
+        and (not row.lang or case.lang in row.lang)
+        and _matches(case.id, row.cases)
+        and _matches(case.id, narrowing.cases)
+        and (not narrowing.tags or any(tag in case.tags for tag in narrowing.tags))
+    )
+
+
+def _matches(name: str, globs: Iterable[str]) -> bool:
+    patterns = tuple(globs)
+    return not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _check_names(config: Config, narrowing: Narrowing) -> None:
+    known = find_sets(config.goldensets)
+    for name in (*narrowing.sets, *(row.set for row in config.matrix)):
+        if name not in known:
+            raise _unknown("set", name, list(known), f"golden sets in {config.goldensets.name}/")
+    for agent in narrowing.agents:
+        load_agent(config.agents, agent)
+    models = ["scripted", *config.models, *(model for row in config.matrix for model in row.models)]
+    for model in narrowing.models:
+        if model not in models and not (config.cassettes.is_dir() and any(config.cassettes.glob(f"*/{model}"))):
+            raise _unknown("model", model, models, "declared models")
+
+
+def _unknown(kind: str, name: str, names: Sequence[str], label: str) -> UsageError:
+    names = sorted(set(names))
+    close = difflib.get_close_matches(name, names, n=1)
+    known = f"{label}: {', '.join(names) or 'none'}"
+    return UsageError(
+        f"no-such-{kind}", f"no {kind} named `{name}`", hint=f"did you mean `{close[0]}`? {known}" if close else known
+    )
+
+
+def _no_such_case(config: Config, narrowing: Narrowing, load: LoadSet) -> UsageError:
+    sets = list(narrowing.sets) or list(dict.fromkeys(row.set for row in config.matrix))
+    ids = [case.id for name in sets for case in load(name).cases]
+    wanted = ", ".join([*narrowing.cases, *(f"tag {tag}" for tag in narrowing.tags)])
+    close = difflib.get_close_matches(narrowing.cases[0], ids, n=1) if narrowing.cases else []
+    hint = (
+        f"did you mean `{close[0]}`?"
+        if close
+        else f"cases of {', '.join(sets) or 'no set'}: {', '.join(ids) or 'none'}"
+    )
+    return UsageError("no-such-case", f"no case matches `{wanted}` in the chosen agents and sets", hint=hint)

@@ -1,0 +1,235 @@
+"""Running planned cells: each with its agent, its world, its cassette and its port, loaded once and shared where they can be."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Protocol
+
+from harness.agents.load import LoadedAgent, load_agent, split_name
+from harness.agents.run_trial import RanTrial, TrialSetup, run_trial
+from harness.agents.trace_writer import Listener
+from harness.cassettes.clock import VirtualClock, WallClock
+from harness.cassettes.file import Cassette
+from harness.cassettes.fingerprint import Fingerprinter
+from harness.cassettes.pack import Pack
+from harness.cassettes.paths import cassette_path
+from harness.cassettes.player import Player
+from harness.config import Config, ModelConfig
+from harness.errors import CassetteError, UsageError
+from harness.goldensets.load import load_set
+from harness.matrix import PlannedCell
+from harness.models import open_replay_port
+from harness.models.port import Port
+from harness.records.case import GoldenSet
+from harness.records.messages import Json
+from harness.records.run import Cell, Provenance, Trial
+from harness.worlds.world import WorldTemplate, find_world
+
+CACHE = ".cache"
+SCRIPTED = "scripted"
+
+
+class Tape(Protocol):
+    """What a trial asks of the recording when it ends."""
+
+    def unused_count(self) -> int: ...
+    def missed_keys(self) -> tuple[str, ...]: ...
+
+
+class PlayerTape:
+    """A player, as the trial asks it."""
+
+    def __init__(self, player: Player) -> None:
+        self._player = player
+
+    def unused_count(self) -> int:
+        return len(self._player.unused())
+
+    def missed_keys(self) -> tuple[str, ...]:
+        return tuple([miss.key for miss in self._player.misses])
+
+
+class NoTape:
+    """A live port has nothing to miss and nothing to leave."""
+
+    def unused_count(self) -> int:
+        return 0
+
+    def missed_keys(self) -> tuple[str, ...]:
+        return ()
+
+
+class Project:
+    """The files of a project, each read once."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.cache = config.root / CACHE
+        self._sets: dict[str, GoldenSet] = {}
+        self._agents: dict[str, LoadedAgent] = {}
+        self._worlds: dict[str, WorldTemplate] = {}
+        self._pack: Pack | None = None
+
+    def golden_set(self, name: str) -> GoldenSet:
+        """The golden set *name*."""
+        if name not in self._sets:
+            self._sets[name] = load_set(
+                self.config.goldensets / f"{name}.yaml", root=self.config.root, cache=self.cache
+            )
+        return self._sets[name]
+
+    def agent(self, name: str) -> LoadedAgent:
+        """The design that *name* names; profile and options do not matter."""
+        key = name.partition("+")[0]
+        if key not in self._agents:
+            self._agents[key] = load_agent(self.config.agents, key)
+        return self._agents[key]
+
+    def world(self, planned: PlannedCell) -> WorldTemplate:
+        """The world of a case, else of its set."""
+        name = planned.case.world or self.golden_set(planned.cell.set).world or "empty"
+        return self.world_named(name)
+
+    def world_named(self, name: str) -> WorldTemplate:
+        """The world *name*."""
+        if name not in self._worlds:
+            self._worlds[name] = find_world(self.config.goldensets, name, cache=self.cache)
+        return self._worlds[name]
+
+    def cassette(self, path: Path) -> Cassette:
+        """The cassette at *path*, in its compiled form where that is current."""
+        if self._pack is None:
+            self._pack = Pack(self.cache / "replay.sqlite")
+        return self._pack.load(path)
+
+    def model(self, name: str) -> ModelConfig | None:
+        """What pyproject.toml says of a model."""
+        return self.config.models.get(name)
+
+    def asked_model(self, planned: PlannedCell) -> str:
+        """The model name that requests carry: `scripted` names who answers, not what is asked for."""
+        if planned.cell.model == SCRIPTED:
+            return planned.case.model or self.agent(planned.cell.agent).default_model
+        declared = self.model(planned.cell.model)
+        return (declared.ask_for if declared else None) or planned.cell.model
+
+    def sampling(self, planned: PlannedCell) -> dict[str, Json]:
+        """Parameters that the model's table fills in where an agent leaves them open."""
+        declared = self.model(planned.cell.model)
+        return declared.sampling if declared else {}
+
+    def golden_digests(self) -> dict[str, str]:
+        """Digest of each golden set that was read."""
+        return {name: golden.digest for name, golden in sorted(self._sets.items())}
+
+    def agent_digests(self) -> dict[str, dict[str, str]]:
+        """Digests of the code and of the prompts of each agent that was loaded."""
+        return {name: {"code": a.digest, "prompts": a.prompt_digest} for name, a in sorted(self._agents.items())}
+
+    def close(self) -> None:
+        """Write what the cache has learnt."""
+        if self._pack is not None:
+            self._pack.close()
+
+
+async def replay(project: Project, planned: PlannedCell, *, port: str) -> Trial:
+    """Run *planned* against its cassette on the port `fast` or `wire`."""
+    cell = planned.cell
+    path = cassette_path(project.config.cassettes, cell)
+    relative = _relative(path, project.config.root)
+    try:
+        cassette = project.cassette(path)
+    except CassetteError as error:
+        return _unchecked(cell, error, relative)
+    player = Player(cassette, order=planned.case.order)
+    began = time.perf_counter()
+    world = project.world(planned)
+    ran = await run_trial(_setup(project, planned, world, open_replay_port(port, player), PlayerTape(player)))
+    replay_ms = (time.perf_counter() - began) * 1000
+    return _as_trial(cell, ran, player, relative, replay_ms)
+
+
+def _setup(
+    project: Project,
+    planned: PlannedCell,
+    template: WorldTemplate,
+    port: Port,
+    tape: Tape,
+    *,
+    clock: VirtualClock | None = None,
+    listener: Listener | None = None,
+) -> TrialSetup:
+    return TrialSetup(
+        cell=planned.cell, case=planned.case, agent=project.agent(planned.cell.agent), world=template.open(),
+        port=port, clock=clock or VirtualClock(template.now), fingerprints=Fingerprinter(planned.case.volatile),
+        tape=tape, default_model=project.asked_model(planned), options=planned.options,
+        sampling=project.sampling(planned), folder=project.config.goldensets, listener=listener,
+    )  # fmt: skip
+
+
+async def run_live(
+    project: Project, planned: PlannedCell, port: Port, *, tape: Tape | None = None, listener: Listener | None = None
+) -> RanTrial:
+    """Run *planned* on a port that asks a real server."""
+    template = project.world(planned)
+    setup = _setup(project, planned, template, port, tape or NoTape(), clock=WallClock(template.now), listener=listener)
+    return await run_trial(setup)
+
+
+def script_path(project: Project, cell: Cell) -> Path:
+    """
+    The script that answers *cell* when its model is `scripted`: the profile's own, else the design's.
+
+    Raises:
+        UsageError: There is none.
+    """
+    folder = project.config.goldensets / "scripts" / cell.set
+    for name in (cell.agent, split_name(cell.agent)[0]):
+        path = folder / name / f"{cell.case}.yaml"
+        if path.is_file():
+            return path
+    raise UsageError(
+        "no-script",
+        f"no script for case `{cell.case}` and agent `{cell.agent}`",
+        hint=f"write {_relative(folder / cell.agent / cell.case, project.config.root)}.yaml, or name another --model",
+    )
+
+
+def _as_trial(cell: Cell, ran: RanTrial, player: Player, path: str, replay_ms: float) -> Trial:
+    provenance = player.cassette.provenance
+    unused = player.unused()
+    code, because, cause = ran.code, ran.because, ""
+    if player.misses:
+        first = player.misses[0]
+        code, because, cause = "cassette-miss", first.explanation, first.cause
+    elif unused and not code:
+        code = "cassette-unused"
+        because = f"{len(unused)} of {len(player.cassette.interactions)} recorded calls were not asked for, from call {unused[0].call} on"
+        cause = "code"
+    embedded: Provenance = provenance.embeddings_by or "none"
+    usage = provenance.usage
+    return Trial(
+        cell=cell, traces=ran.traces, provenance=provenance.answered_by, embedding_provenance=embedded, cassette=path,
+        cassette_digest=player.cassette.digest, could_not_check=because, code=code, cause=cause,
+        drift="\n".join(player.drifts), recorded_ms=_recorded_ms(player.cassette.interactions), replay_ms=replay_ms,
+        cost_usd=usage.cost_usd if usage else None,
+    )  # fmt: skip
+
+
+def _recorded_ms(interactions: Iterable[Any]) -> int:
+    return sum(interaction.latency_ms for interaction in interactions)
+
+
+def _unchecked(cell: Cell, error: CassetteError, path: str) -> Trial:
+    return Trial(
+        cell=cell, traces=(), cassette=path, code=error.code, could_not_check=str(error.message), cause="cassette"
+    )
+
+
+def _relative(path: Path, root: Path) -> str:
+    try:
+        return path.relative_to(root).as_posix()
+    except ValueError:
+        return str(path)

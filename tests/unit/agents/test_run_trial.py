@@ -1,0 +1,346 @@
+"""Running one trial: what stands in the trace, and what becomes of crashes, limits, legs and turns."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any
+
+import pytest
+
+from harness.agents.load import LoadedAgent
+from harness.agents.protocol import AgentContext, Question
+from harness.agents.run_trial import RanTrial, TrialSetup, run_trial
+from harness.cassettes.clock import VirtualClock
+from harness.cassettes.fingerprint import Fingerprinter
+from harness.errors import ReplayMissError
+from harness.records.case import Fault, GoldenCase, Leg, Limits
+from harness.records.faults import ModelError
+from harness.records.messages import Message, ModelReply, ToolCall, Usage
+from harness.records.run import Cell
+from harness.records.tool import ToolAnswer, ToolError, tool
+from harness.records.trace import Effect, EventData, FinalAnswer, PhaseStarted
+from harness.testing.ports import ListPort
+
+Run = Callable[[AgentContext, Question], AsyncIterator[EventData]]
+
+
+class Shelf:
+    """A world with one box that can be written."""
+
+    now = "2026-03-10T09:00:00+00:00"
+    user = "vera"
+
+    def __init__(self) -> None:
+        self.box = "empty"
+        self.tools: Sequence[Callable[..., Any]] = (self.look, self.put, self.stuck)
+
+    @tool(effect="read", ms=80)
+    def look(self) -> str:
+        """Look into the box."""
+        return self.box
+
+    @tool(effect="write")
+    def put(self, thing: str) -> ToolAnswer:
+        """Put something into the box."""
+        before, self.box = self.box, thing
+        return ToolAnswer(value=thing, effects=(Effect("box", "1", before, thing),))
+
+    @tool(effect="read")
+    def stuck(self) -> str:
+        """Fail."""
+        raise ToolError("timeout", "stuck")
+
+    def store_digest(self) -> str:
+        return self.box
+
+    def diff(self) -> tuple[Effect, ...]:
+        return () if self.box == "empty" else (Effect("box", "1", "empty", self.box),)
+
+
+class Plain:
+    """An agent whose `run` is a function."""
+
+    def __init__(self, ctx: AgentContext, run: Run) -> None:
+        self._ctx = ctx
+        self._run = run
+
+    def run(self, question: Question) -> AsyncIterator[EventData]:
+        return self._run(self._ctx, question)
+
+
+def ran(run: Run, *replies: ModelReply | ModelError, case: GoldenCase | None = None) -> RanTrial:
+    """Run an agent whose `run` is *run* on a list of replies."""
+    port = ListPort(replies)
+    agent = LoadedAgent(name="plain", build=lambda ctx: Plain(ctx, run))
+    setup = TrialSetup(
+        cell=Cell("plain", "scripted", "set", "case", 0), case=case or GoldenCase(id="case", question="What is in it?"),
+        agent=agent, world=Shelf(), port=port, clock=VirtualClock(Shelf.now), fingerprints=Fingerprinter(), tape=port,
+        default_model="m",
+    )  # fmt: skip
+    return asyncio.run(run_trial(setup))
+
+
+def types(trial: RanTrial, leg: int = 0) -> list[str]:
+    """Types of the events of a leg, in order."""
+    return [event.type for event in trial.traces[leg]]
+
+
+def end(trial: RanTrial, leg: int = -1) -> Any:
+    """The `trial_finished` of a leg."""
+    return trial.traces[leg].events[-1].data
+
+
+async def looks(ctx: AgentContext, question: Question) -> AsyncIterator[EventData]:
+    """Ask the model, run what it asks for, and answer with its next text."""
+    messages = [question.message]
+    reply = await ctx.models.chat(messages, tools=ctx.tools.specs())
+    messages.append(reply.message)
+    for call in reply.reply.tool_calls:
+        outcome = await ctx.tools.call(call.name, call.args, call_id=call.id, turn=reply.turn, args_raw=call.args_raw)
+        messages.append(outcome.message)
+    ctx.state.save("session", {"messages": len(messages)})
+    reply = await ctx.models.chat(messages, tools=ctx.tools.specs())
+    yield FinalAnswer(text=reply.text)
+
+
+def call(name: str, args: dict[str, Any] | None) -> ModelReply:
+    """A reply that asks for one tool call."""
+    return ModelReply(text="", tool_calls=(ToolCall("c1", name, str(args), args),), usage=Usage(10, 2))
+
+
+def test_trace_of_a_plain_trial() -> None:
+    """Model and tool events are written for the agent, in order, and time is the recording's."""
+    trial = ran(looks, call("look", {}), ModelReply(text="It is empty.", usage=Usage(20, 3)))
+
+    assert [
+        "trial_started", "llm_call", "llm_result", "tool_call", "tool_result", "state_saved", "llm_call", "llm_result",
+        "final_answer", "trial_finished",
+    ] == types(trial)  # fmt: skip
+    assert list(range(10)) == [event.seq for event in trial.traces[0]]
+    assert 10 + 80 + 10 == trial.traces[0].events[-1].ts
+    assert Usage(30, 5) == end(trial).usage
+    assert "completed" == end(trial).status
+
+
+def test_effects_and_store_diff_stand_side_by_side() -> None:
+    """What a tool says it changed and what the store says changed are written apart."""
+    trial = ran(looks, call("put", {"thing": "pen"}), ModelReply(text="Done."))
+
+    result = trial.traces[0].of("tool_result")[0].data
+    assert (Effect("box", "1", "empty", "pen"),) == result.effects
+    assert (Effect("box", "1", "empty", "pen"),) == end(trial).store_diff
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "kind", "text"),
+    [
+        ("lokk", {}, "unknown_tool", "no tool named lokk; available: look, put, stuck"),
+        ("put", None, "invalid_args", "arguments for put are not a JSON object"),
+        ("put", {"thing": 3}, "invalid_args", "invalid arguments for put: Expected `str`, got `int` - at `$.thing`"),
+        ("stuck", {}, "timeout", "stuck"),
+    ],
+)
+def test_what_a_model_gets_wrong_is_a_result(name: str, args: dict[str, Any] | None, kind: str, text: str) -> None:
+    """An unknown tool, bad arguments and a failing tool are results that the model reads, and nothing runs."""
+    trial = ran(looks, call(name, args), ModelReply(text="Sorry."))
+
+    result = trial.traces[0].of("tool_result")[0].data
+    assert (False, kind) == (result.ok, result.error_kind)
+    assert text in result.text.replace("\\", "")
+    assert () == end(trial).store_diff
+
+
+def test_a_fault_of_the_case_hits_its_tool() -> None:
+    """A fault that the case declares comes instead of the tool's answer."""
+    case = GoldenCase(id="case", question="?", faults=(Fault(kind="timeout", tool="look"),))
+    trial = ran(looks, call("look", {}), ModelReply(text="Sorry."), case=case)
+
+    assert "timeout" == trial.traces[0].of("tool_result")[0].data.error_kind
+
+
+def test_a_tool_that_was_not_offered_does_not_run() -> None:
+    """A native call of a tool that its model call did not offer is an unknown tool, even where it exists."""
+
+    async def offers_one(ctx: AgentContext, question: Question) -> AsyncIterator[EventData]:
+        reply = await ctx.models.chat([question.message], tools=ctx.tools.specs("look"))
+        outcome = await ctx.tools.call("put", {"thing": "pen"}, turn=reply.turn)
+        yield FinalAnswer(text=outcome.text)
+
+    trial = ran(offers_one, call("put", {"thing": "pen"}))
+
+    assert "unknown_tool" == trial.traces[0].of("tool_result")[0].data.error_kind
+    assert () == end(trial).store_diff
+
+
+def test_a_crash_after_the_last_recorded_call_is_the_agents_own() -> None:
+    """An agent that raises when the recording was served to its end fails, and can be judged."""
+
+    async def crashes(ctx: AgentContext, question: Question) -> AsyncIterator[EventData]:
+        reply = await ctx.models.chat([question.message])
+        yield FinalAnswer(text=reply.text[99])
+
+    trial = ran(crashes, ModelReply(text="short"))
+
+    assert ("", "failed", "crash: IndexError") == (trial.code, end(trial).status, end(trial).reason)
+    assert "agent_crash" == trial.traces[0].of("warning")[0].data.code
+
+
+def test_a_crash_before_that_could_not_be_checked() -> None:
+    """An agent that raises while recorded calls are left gives no verdict."""
+
+    async def crashes(ctx: AgentContext, question: Question) -> AsyncIterator[EventData]:
+        raise KeyError("plan")
+        yield
+
+    trial = ran(crashes, ModelReply(text="never asked"))
+
+    assert "agent-crash" == trial.code
+    assert trial.because.startswith("KeyError: 'plan' (test_run_trial.py:")
+    assert ["trial_started", "warning", "trial_finished"] == types(trial)
+
+
+def test_an_agent_that_swallows_a_miss_is_caught_all_the_same() -> None:
+    """A miss that the agent survives is remembered by the tape."""
+
+    async def survives(ctx: AgentContext, question: Question) -> AsyncIterator[EventData]:
+        try:
+            await ctx.models.chat([question.message])
+        except ReplayMissError:
+            yield FinalAnswer(text="All is well.")
+
+    trial = ran(survives)
+
+    assert "cassette-miss" == trial.code
+    assert 1 == len(end(trial).cassette_missed)
+
+
+def test_a_limit_ends_the_trial_and_is_its_reason() -> None:
+    """The call beyond the limit is seen in the trace, is not made, and ends the trial."""
+    case = GoldenCase(id="case", question="?", limits=Limits(llm_calls=1))
+    trial = ran(looks, call("look", {}), ModelReply(text="never"), case=case)
+
+    assert ("failed", "llm_calls") == (end(trial).status, end(trial).reason)
+    assert 2 == len(trial.traces[0].of("llm_call"))
+    assert 1 == len(trial.traces[0].of("llm_result"))
+
+
+def test_wall_time_running_out_is_no_verdict() -> None:
+    """An agent that hangs is cut off, and the trial could not be checked."""
+
+    async def hangs(ctx: AgentContext, question: Question) -> AsyncIterator[EventData]:
+        await asyncio.sleep(30)
+        yield FinalAnswer(text="late")
+
+    trial = ran(hangs, case=GoldenCase(id="case", question="?", limits=Limits(seconds=0.02)))
+
+    assert ("timeout", "no end after 0.02 s of wall time") == (trial.code, trial.because)
+
+
+def test_legs_share_state_and_world_and_have_a_trace_each() -> None:
+    """A leg that is cut off leaves its state; the next one loads it and goes on."""
+
+    async def resumes(ctx: AgentContext, question: Question) -> AsyncIterator[EventData]:
+        if question.resume:
+            saved = ctx.state.load("session")
+            yield FinalAnswer(text=f"{saved['messages']} messages")  # type: ignore[index]
+            return
+        async for event in looks(ctx, question):
+            yield event
+
+    case = GoldenCase(id="case", question="?", legs=(Leg(stop_after={"state_saved": 1}), Leg(resume=True)))
+    trial = ran(resumes, call("put", {"thing": "pen"}), case=case)
+
+    assert ["cancelled", "completed"] == [end(trial, 0).status, end(trial, 1).status]
+    assert ["state_saved", "error", "trial_finished"] == types(trial, 0)[-3:]
+    assert ["trial_started", "state_loaded", "final_answer", "trial_finished"] == types(trial, 1)
+    assert ["put"] == [event.data.tool for event in trial.traces[0].of("tool_call")]
+    assert () == end(trial, 1).store_diff
+
+
+def test_an_agent_cannot_outlive_being_cut_off() -> None:
+    """An agent that catches everything is cut off again at its next event."""
+
+    async def stubborn(ctx: AgentContext, question: Question) -> AsyncIterator[EventData]:
+        for _ in range(3):
+            try:
+                ctx.state.save("session", {})
+            except BaseException:  # noqa: BLE001
+                continue
+        yield FinalAnswer(text="still here")
+
+    case = GoldenCase(id="case", question="?", legs=(Leg(stop_after={"state_saved": 1}),))
+    trial = ran(stubborn, case=case)
+
+    assert ["trial_started", "state_saved", "error", "trial_finished"] == types(trial)
+
+
+def test_turns_hand_their_answers_on() -> None:
+    """Each turn is asked with the earlier turns as history."""
+
+    async def counts(ctx: AgentContext, question: Question) -> AsyncIterator[EventData]:
+        yield FinalAnswer(text=f"{len(question.history)} before")
+
+    trial = ran(counts, case=GoldenCase(id="case", turns=("one", "two")))
+
+    assert ["0 before", "2 before"] == [trace.answer for trace in trial.traces]
+
+
+def test_what_an_agent_says_while_it_is_built_comes_after_the_start() -> None:
+    """`trial_started` is event 0 whatever the agent emits in `build`."""
+
+    def build(ctx: AgentContext) -> Plain:
+        ctx.emit(PhaseStarted(name="early"))
+        return Plain(ctx, looks)
+
+    port = ListPort([call("look", {}), ModelReply(text="ok")])
+    setup = TrialSetup(
+        cell=Cell("plain", "scripted", "set", "case", 0), case=GoldenCase(id="case", question="?"),
+        agent=LoadedAgent(name="plain", build=build), world=Shelf(), port=port, clock=VirtualClock(Shelf.now),
+        fingerprints=Fingerprinter(), tape=port, default_model="m",
+    )  # fmt: skip
+
+    assert ["trial_started", "phase_started", "llm_call"] == types(asyncio.run(run_trial(setup)))[:3]
+
+
+def test_streams_stand_in_the_trace_chunk_by_chunk() -> None:
+    """Visible chunks of a streamed reply are events, and the whole reply follows them."""
+
+    async def streams(ctx: AgentContext, question: Question) -> AsyncIterator[EventData]:
+        stream = ctx.models.stream([question.message], visible=True)
+        texts = [chunk.text async for chunk in stream]
+        yield FinalAnswer(text=" ".join(texts), chunks=len(texts))
+
+    trial = ran(streams, ModelReply(text="It is empty."))
+
+    assert "It is empty." == trial.traces[0].answer
+    assert [True] * 3 == [event.data.visible for event in trial.traces[0].of("llm_chunk")]
+
+
+def test_embeddings_are_calls_of_the_trace() -> None:
+    """An embedding is a model call like any other, marked as one."""
+
+    async def embeds(ctx: AgentContext, question: Question) -> AsyncIterator[EventData]:
+        reply = await ctx.models.embed(["abc"], model="e5")
+        yield FinalAnswer(text=str(reply.vectors[0][0]))
+
+    trial = ran(embeds)
+
+    assert "3.0" == trial.traces[0].answer
+    assert "embedding" == trial.traces[0].of("llm_call")[0].data.stage
+
+
+def test_a_model_error_is_in_the_trace_and_reaches_the_agent() -> None:
+    """A failed call is one `llm_call` and one `llm_result` that names the error's class."""
+
+    async def gives_up(ctx: AgentContext, question: Question) -> AsyncIterator[EventData]:
+        try:
+            await ctx.models.chat([question.message])
+        except ModelError as error:
+            yield FinalAnswer(text=error.kind)
+
+    trial = ran(gives_up, ModelError("rate_limit", "slow down", status=429, ms=5))
+
+    result = trial.traces[0].of("llm_result")[0]
+    assert ("rate_limit", 429, 5) == (result.data.error.kind, result.data.error.status, result.ts)
+    assert "rate_limit" == trial.traces[0].answer
