@@ -7,7 +7,7 @@ A failure is *known* where the baseline records the same contract as broken, for
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -121,11 +121,14 @@ def load_baselines(reports: Path, sets: Iterable[str]) -> dict[str, Baseline]:
     return {name: baseline for name, baseline in found.items() if baseline is not None}
 
 
-def mark_known(verdict: CaseVerdict, baselines: Mapping[str, Baseline]) -> CaseVerdict:
-    """Set *known* on a broken verdict whose every broken contract the baseline has, for the same trial and recording."""
-    if verdict.verdict != "broken" or verdict.set not in baselines:
+def mark_known(verdict: CaseVerdict, baseline: Baseline | None) -> CaseVerdict:
+    """
+    Set *known* on a broken verdict whose every broken contract the *baseline* of its set has, for the same trial of
+    the same recording.
+    """
+    if verdict.verdict != "broken" or baseline is None or verdict.set != baseline.set:
         return verdict
-    trial = baselines[verdict.set].trial(verdict.cell)
+    trial = baseline.trial(verdict.cell)
     if trial is None or not trial.cassette_digest or trial.cassette_digest != verdict.cassette_digest:
         return verdict
     broken = verdict.broken

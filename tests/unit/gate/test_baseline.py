@@ -57,7 +57,7 @@ def baseline_of(*verdicts: CaseVerdict) -> Baseline:
 
 def test_a_failure_is_known_for_the_same_contract_trial_and_recording():
     """The same contract broken again in the same recording is known."""
-    baseline = {"shared": baseline_of(verdict("S1", "CX13", "facts"))}
+    baseline = baseline_of(verdict("S1", "CX13", "facts"))
 
     assert mark_known(verdict("S1", "CX13"), baseline).known
 
@@ -79,14 +79,14 @@ def test_a_failure_is_known_for_the_same_contract_trial_and_recording():
 )
 def test_nothing_else_is_known(other):
     """Another contract, trial, recording, case, agent, model or set is not known, and what could not be checked never is."""
-    baseline = {"shared": baseline_of(verdict("S1", "CX13"))}
+    baseline = baseline_of(verdict("S1", "CX13"))
 
     assert not mark_known(other, baseline).known
 
 
 def test_a_failure_without_a_recording_is_never_known():
     """Without a digest nothing says that the recording is the same."""
-    baseline = {"shared": baseline_of(verdict("S1", "CX13", cassette_digest=""))}
+    baseline = baseline_of(verdict("S1", "CX13", cassette_digest=""))
 
     assert not mark_known(verdict("S1", "CX13", cassette_digest=""), baseline).known
 
@@ -154,10 +154,10 @@ def test_the_order_of_verdicts_does_not_show_in_the_file(given_verdicts):
 def test_what_was_accepted_is_known(given_verdicts):
     """Each accepted broken verdict is known from then on."""
     distinct = list({v.cell: v for v in given_verdicts}.values())
-    baselines = {"shared": merge(Baseline(set="shared"), distinct, reason="r")}
+    baseline = merge(Baseline(set="shared"), distinct, reason="r")
 
     broken = [v for v in distinct if v.broken]
-    assert all(mark_known(v, baselines).known for v in broken)
+    assert all(mark_known(v, baseline).known for v in broken)
 
 
 def test_accept_replaces_only_what_the_run_covers(tmp_path: Path):

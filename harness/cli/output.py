@@ -1,0 +1,122 @@
+"""What commands print: data on stdout, the rest on stderr, one JSON document with `--json`, colour only where it helps."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from harness.errors import ExitCode, HarnessError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TextIO
+
+    from harness.reports.screen import Paint
+
+_WIDE = 120
+"""Columns where no terminal says how many there are, as in the log of a CI job."""
+_EVERY_S = 0.1
+_CLEAR = "\r\x1b[K"
+
+
+class Output:
+    """
+    The two streams of a command.
+
+    Args:
+        as_json: Print one JSON document instead of text.
+    """
+
+    def __init__(self, *, as_json: bool = False) -> None:
+        self.as_json = as_json
+        self._progress_at = 0.0
+        self._progress_shown = False
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="backslashreplace")
+
+    @property
+    def width(self) -> int:
+        """Columns to lay text out for, at least 20."""
+        told = os.environ.get("COLUMNS", "")
+        if told.isdigit() and int(told) > 0:
+            return max(int(told), 20)
+        try:
+            return max(os.get_terminal_size(sys.stdout.fileno()).columns, 20)
+        except (OSError, ValueError, AttributeError):
+            return _WIDE
+
+    @property
+    def paint(self) -> Paint:
+        """How to decorate text on stdout."""
+        from harness.reports.screen import ansi, plain
+
+        return ansi if _colourful(sys.stdout) else plain
+
+    def data(self, text: str) -> None:
+        """Print *text* on stdout."""
+        self._end_progress()
+        print(text, file=sys.stdout, flush=True)
+
+    def document(self, value: Any) -> None:
+        """Print *value*, a document of `harness.reports.documents`, as JSON on stdout."""
+        import msgspec
+
+        from harness.reports.documents import full
+
+        self.data(msgspec.json.encode(full(value)).decode())
+
+    def note(self, text: str) -> None:
+        """Print *text* on stderr."""
+        self._end_progress()
+        print(text, file=sys.stderr, flush=True)
+
+    def progress(self, text: str) -> None:
+        """Show how far long work is: on a terminal only, in one line that the next thing printed takes away."""
+        now = time.monotonic()
+        if now - self._progress_at < _EVERY_S or not sys.stderr.isatty():
+            return
+        from harness.reports.screen import clip, one_line
+
+        self._progress_at = now
+        self._progress_shown = True
+        print(f"{_CLEAR}{clip(one_line(text), 78)}", end="", file=sys.stderr, flush=True)
+
+    def failure(self, error: HarnessError) -> int:
+        """Print *error* and return the exit code that it maps to."""
+        if self.as_json:
+            self._error(error.code, error.message, error.hint, error.at, error.exit_code)
+        else:
+            from harness.reports.screen import neutralise
+
+            self.note(neutralise(str(error), keep_lines=True))
+        return error.exit_code
+
+    def crash(self, error: BaseException) -> int:
+        """Print a defect of the harness itself, with where it came from: no verdict, so exit 3."""
+        import traceback
+
+        self.note("".join(traceback.format_exception(error)).rstrip())
+        message = f"the harness itself failed: {type(error).__name__}: {error}"
+        hint = "this is a defect of tapegate, not of your agent; please report it with the text above"
+        if self.as_json:
+            self._error("internal", message, hint, "", ExitCode.COULD_NOT_CHECK)
+        else:
+            self.note(f"error[internal]: {message}\n\nhint: {hint}")
+        return ExitCode.COULD_NOT_CHECK
+
+    def _error(self, code: str, message: str, hint: str, at: str, exit_code: int) -> None:
+        import json
+
+        told = {"code": code, "message": message, "hint": hint, "at": at}
+        self.data(json.dumps({"error": told, "exit_code": int(exit_code)}, ensure_ascii=False))
+
+    def _end_progress(self) -> None:
+        if self._progress_shown:
+            print(_CLEAR, end="", file=sys.stderr, flush=True)
+            self._progress_shown = False
+
+
+def _colourful(stream: TextIO) -> bool:
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -1,0 +1,59 @@
+"""Whether a stored run still speaks of the files that are there now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.config import Config
+from harness.errors import CassetteError, CouldNotCheckError
+from harness.records.run import RunRecord
+
+
+def refuse_stale(config: Config, record: RunRecord) -> None:
+    """
+    Refuse a run whose golden sets, agents or cassettes have changed since.
+
+    Raises:
+        CouldNotCheckError: One has.
+        BadFileError: A golden set or an agent that the run used cannot be read any more.
+    """
+    changed = list(dict.fromkeys(_changed(config, record)))
+    if changed:
+        shown = ", ".join(changed[:3]) + (f" and {len(changed) - 3} more" if len(changed) > 3 else "")
+        raise CouldNotCheckError(
+            "stale-run",
+            f"run `{record.run}` was made before these changed: {shown}",
+            hint="`harness run` makes a new one",
+        )
+
+
+def _changed(config: Config, record: RunRecord) -> Iterator[str]:
+    from harness.agents.load import load_agent
+    from harness.goldensets.load import load_set
+
+    for name, digest in record.manifest.get("golden_sets", {}).items():
+        path = config.goldensets / f"{name}.yaml"
+        if not path.is_file() or load_set(path, root=config.root, cache=config.root / ".cache").digest != digest:
+            yield f"golden set `{name}`"
+    for name, digests in record.manifest.get("agents", {}).items():
+        if load_agent(config.agents, name).digest != digests["code"]:
+            yield f"agent `{name}`"
+    yield from _changed_cassettes(config, record)
+
+
+def _changed_cassettes(config: Config, record: RunRecord) -> Iterator[str]:
+    from harness.cassettes.pack import Pack
+
+    pack = Pack(config.root / ".cache" / "replay.sqlite")
+    try:
+        for verdict in record.results:
+            if not verdict.cassette_digest:
+                continue
+            try:
+                found = pack.load(config.root / verdict.cassette).digest
+            except CassetteError:
+                found = ""
+            if found != verdict.cassette_digest:
+                yield f"`{verdict.cassette}`"
+    finally:
+        pack.close()

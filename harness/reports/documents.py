@@ -1,0 +1,162 @@
+"""
+The JSON documents of the commands, and their published schemas.
+
+Every field of a document is always there, so each schema requires all it names; more fields may be added later.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from harness.records.run import RunRecord
+
+Json = Any
+
+
+class ListedItem(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that `harness list` names; *profiles* stand on agents only, *more* says what else there is to know."""
+
+    name: str
+    profiles: tuple[str, ...] = ()
+    about: str = ""
+    more: dict[str, Json] = {}
+
+
+class AcceptDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """`harness accept`: files written, relative to the project; cells covered; known failures among them."""
+
+    written: tuple[str, ...]
+    cells: int
+    known: int
+
+
+class Check(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that `harness doctor` looked at; *fix* says what to do where it is not ok."""
+
+    name: str
+    state: Literal["ok", "warn", "fail"]
+    because: str
+    fix: str = ""
+
+
+class DoctorDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """`harness doctor`."""
+
+    checks: tuple[Check, ...]
+
+
+class CassetteProblem(msgspec.Struct, frozen=True, kw_only=True):
+    """Something wrong with a recording, and what mends it."""
+
+    path: str
+    code: str
+    because: str
+    fix: str
+
+
+class CassettesDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """`harness cassettes check`: how many files were read, and what is wrong with them."""
+
+    files: int
+    problems: tuple[CassetteProblem, ...]
+
+
+class CassetteTextDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """`harness cassettes show|why|scrub|export`: the file, what there is to read of it, and what was written."""
+
+    path: str
+    text: str
+    written: tuple[str, ...]
+
+
+class RecordDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """`harness record`: model calls made, what they cost, cassettes written, and what was refused and why."""
+
+    calls: int
+    cost_usd: float | None
+    cassettes: tuple[str, ...]
+    refused: tuple[str, ...]
+    planned: int
+    """Trials that the command was to record."""
+    dry_run: bool
+
+
+class AskDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """`harness run --ask`: the answer to one live question, and what it took."""
+
+    agent: str
+    model: str
+    provenance: str
+    status: str
+    answer: str
+    llm_calls: int
+    tool_calls: int
+    tokens: dict[str, int]
+
+
+class ExplainDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """`harness explain CODE|AGENT`."""
+
+    name: str
+    kind: Literal["code", "agent"]
+    text: str
+
+
+class ErrorTold(msgspec.Struct, frozen=True, kw_only=True):
+    """What went wrong, where, and what mends it."""
+
+    code: str
+    message: str
+    hint: str
+    at: str
+
+
+class ErrorDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """What any command prints with `--json` when it cannot do its work."""
+
+    error: ErrorTold
+    exit_code: int
+
+
+DOCUMENTS: dict[str, Any] = {
+    "run": RunRecord,
+    "ask": AskDocument,
+    "record": RecordDocument,
+    "accept": AcceptDocument,
+    "list": list[ListedItem],
+    "cassettes-check": CassettesDocument,
+    "cassettes": CassetteTextDocument,
+    "doctor": DoctorDocument,
+    "explain": ExplainDocument,
+    "error": ErrorDocument,
+}
+"""The type of each document, by the name of its schema."""
+
+
+def full(value: Any) -> Json:
+    """Turn *value* into JSON values with every field there, defaults and empty ones included."""
+    if isinstance(value, msgspec.Struct):
+        return {name: full(getattr(value, name)) for name in value.__struct_fields__}
+    if isinstance(value, list | tuple):
+        return [full(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): full(item) for key, item in value.items()}
+    return value
+
+
+def schema_of(name: str) -> dict[str, Json]:
+    """
+    The JSON Schema (2020-12) of the document *name*, a key of `DOCUMENTS`.
+
+    Raises:
+        KeyError: There is no such document.
+    """
+    schema = msgspec.json.schema(DOCUMENTS[name])
+    for definition in schema.get("$defs", {}).values():
+        if definition.get("type") == "object" and "properties" in definition:
+            definition["required"] = list(definition["properties"])
+            for field in definition["properties"].values():
+                field.pop("default", None)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": f"harness {name}", **schema}

@@ -1,0 +1,208 @@
+"""A run on one screen: the table, then each broken contract with its evidence, then what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from harness.records.finding import Finding
+from harness.records.messages import Usage
+from harness.records.run import CaseVerdict, RunRecord
+from harness.reports.screen import Paint, clip, one_line, plain, wrap
+from harness.reports.table import table
+
+_HEADERS = ("agent", "model", "provenance", "cases", "known", "broken", "could not check", "calls", "tokens")
+_MOST_BROKEN = 8
+"""Broken trials that are shown in full; a screen holds no more."""
+_RECORDABLE = frozenset({"cassette-missing", "cassette-miss", "cassette-format", "cassette-unreadable"})
+
+
+def render_run(
+    record: RunRecord, *, width: int = 80, paint: Paint = plain, baselined: Iterable[str] = (), folder: str = ""
+) -> str:
+    """
+    Render *record* for people.
+
+    Args:
+        record: The run, marked with what is known.
+        width: Columns of the terminal.
+        paint: What decorates words.
+        baselined: Names of the sets that have a baseline.
+        folder: Where the run was written, as the reader may open it.
+    """
+    if not record.results:
+        return (
+            paint("NOTHING RUN", "yellow")
+            + "  no declared cell matches\n\nhint: `harness list sets` shows what can run"
+        )
+    broken = [v for v in record.results if v.verdict == "broken" and not v.known]
+    unchecked = [v for v in record.results if v.verdict == "could_not_check"]
+    parts = [
+        _table(record.results, width, paint),
+        *(_broken(verdict, width, paint) for verdict in broken[:_MOST_BROKEN]),
+        _more(broken, folder),
+        *(_unchecked(group, width, paint) for group in fold(unchecked)),
+        _never_triggered(record, width),
+        _drifts(record.results, width),
+        _summary(record, width, paint),
+        _next_step(record, broken, unchecked, set(baselined)),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def fold(unchecked: Iterable[CaseVerdict]) -> list[list[CaseVerdict]]:
+    """Put trials that could not be checked for one cause into one group, the largest first."""
+    groups: dict[tuple[str, str], list[CaseVerdict]] = {}
+    for verdict in unchecked:
+        groups.setdefault((verdict.code, verdict.cause), []).append(verdict)
+    return sorted(groups.values(), key=len, reverse=True)
+
+
+def record_command(group: Sequence[CaseVerdict]) -> str:
+    """The one command that records what the trials of *group* lack; empty where recording does not help."""
+    if group[0].code not in _RECORDABLE:
+        return ""
+    words = ["harness record", *sorted({v.set for v in group})]
+    words += [f"--agent {agent}" for agent in sorted({v.agent for v in group})]
+    models = sorted({v.model for v in group})
+    cases = sorted({v.case for v in group})
+    if len(models) == 1:
+        words.append(f"--model {models[0]}")
+    if len(cases) == 1:
+        words.append(f"--case {cases[0]}")
+    words.append(f"--mode {'missing' if group[0].code == 'cassette-missing' else 'stale'}")
+    return " ".join(words)
+
+
+def _table(results: Sequence[CaseVerdict], width: int, paint: Paint) -> str:
+    groups: dict[tuple[str, str, str], list[CaseVerdict]] = {}
+    for verdict in results:
+        groups.setdefault((verdict.agent, verdict.model, verdict.provenance), []).append(verdict)
+    rows, colours = [], []
+    for key, verdicts in sorted(groups.items()):
+        known = sum(v.known for v in verdicts)
+        broken = sum(v.verdict == "broken" and not v.known for v in verdicts)
+        unchecked = sum(v.verdict == "could_not_check" for v in verdicts)
+        tokens = sum((v.tokens for v in verdicts), Usage())
+        calls = sum(v.llm_calls for v in verdicts)
+        rows.append(
+            (*key, _cases(verdicts), known, broken, unchecked, f"{calls:,}", f"{tokens.input + tokens.output:,}")
+        )
+        colours.append(("", "", "", "", "", "red" if broken else "", "yellow" if unchecked else "", "", ""))
+    return table(_HEADERS, rows, width=width, paint=paint, colours=colours)
+
+
+def _cases(verdicts: Sequence[CaseVerdict]) -> str:
+    """Cases kept of all cases; a case is kept where each of its trials is."""
+    every = {(v.set, v.case) for v in verdicts}
+    lost = {(v.set, v.case) for v in verdicts if v.verdict != "kept"}
+    return f"{len(every) - len(lost)}/{len(every)}"
+
+
+def _name(verdict: CaseVerdict) -> str:
+    trial = f" trial {verdict.trial}" if verdict.trial else ""
+    fault = f" with fault {verdict.fault}" if verdict.fault else ""
+    return one_line(f"{verdict.agent} × {verdict.model}  {verdict.set}/{verdict.case}{trial}{fault}")
+
+
+def _broken(verdict: CaseVerdict, width: int, paint: Paint) -> str:
+    findings = [finding for finding in verdict.findings if finding.state == "broken" and not finding.advisory]
+    lines = [f"{paint('BROKEN', 'red')}  {_name(verdict)}"]
+    lines += [_evidence(finding, verdict, width) for finding in findings]
+    return "\n".join(lines)
+
+
+def _evidence(finding: Finding, verdict: CaseVerdict, width: int) -> str:
+    where = [f"turn {finding.turn}"] if finding.turn is not None else []
+    if finding.witness:
+        seqs = ", ".join(map(str, finding.witness[:6])) + (", …" if len(finding.witness) > 6 else "")
+        where.append(f"event{'s' if len(finding.witness) > 1 else ''} {seqs}")
+    if finding.leg:
+        where.append(f"leg {finding.leg}")
+    because = clip(one_line(finding.because), 400)
+    text = f"{one_line(finding.contract)}: {because}" + (f" ({'; '.join(where)})" if where else "")
+    at = finding.at or verdict.at
+    lines = [wrap(text, width, indent="  ", later="    ")]
+    return "\n".join([*lines, f"    at {one_line(at)}"] if at else lines)
+
+
+def _more(broken: Sequence[CaseVerdict], folder: str) -> str:
+    if len(broken) <= _MOST_BROKEN:
+        return ""
+    where = f"{folder}/results.jsonl" if folder else "`--json`"
+    return f"and {len(broken) - _MOST_BROKEN} more broken trials; {where} has all"
+
+
+def _unchecked(group: Sequence[CaseVerdict], width: int, paint: Paint) -> str:
+    first = group[0]
+    cause = f", {first.cause.replace('_', ' ')} changed" if first.cause in _CHANGED else ""
+    count = f"{len(group)} trials" if len(group) > 1 else "1 trial"
+    lines = [f"{paint('COULD NOT CHECK', 'yellow')}  {count}: {first.code or 'no code'}{cause}", f"  {_name(first)}"]
+    lines += [
+        wrap(clip(one_line(line), 400), width, indent="    ", later="      ")
+        for line in first.because.splitlines()[:8]
+        if line.strip()
+    ]
+    if first.at:
+        lines.append(f"    at {one_line(first.at)}")
+    if len(group) > 1:
+        lines.append(f"  and {len(group) - 1} more of the same cause")
+    command = record_command(group)
+    mend = f"`{command}`" if command else f"`harness explain {first.code}`" if first.code else ""
+    return "\n".join([*lines, f"  mend: {mend}"] if mend else lines)
+
+
+_CHANGED = frozenset({"prompt", "tool_schema", "model", "params", "message", "order"})
+
+
+def _never_triggered(record: RunRecord, width: int) -> str:
+    findings = [finding for verdict in record.results for finding in verdict.findings]
+    vacuous = {finding.contract for finding in findings if finding.state == "vacuous"}
+    idle = sorted(vacuous - {finding.contract for finding in findings if finding.state != "vacuous"})
+    return (
+        wrap(one_line(f"vacuous (never triggered in this run): {', '.join(idle)}"), width, later="  ") if idle else ""
+    )
+
+
+def _drifts(results: Sequence[CaseVerdict], width: int) -> str:
+    """One warning for all transport drifts: the logical calls are the same, only their wire form is not."""
+    drifts = [verdict.drift for verdict in results if verdict.drift]
+    if not drifts:
+        return ""
+    count = f"{len(drifts)} trials" if len(drifts) > 1 else "1 trial"
+    return wrap(f"warning: transport drift in {count}: {clip(one_line(drifts[0]), 300)}", width, later="  ")
+
+
+def _summary(record: RunRecord, width: int, paint: Paint) -> str:
+    totals = record.totals
+    counts = [f"{totals.kept} of {totals.trials} trials kept"]
+    if totals.broken:
+        counts.append(f"{totals.broken} broken" + (f" ({totals.known} known)" if totals.known else ""))
+    if totals.could_not_check:
+        counts.append(f"{totals.could_not_check} could not be checked")
+    ms = sum(verdict.replay_ms for verdict in record.results)
+    word, colour = _headline(record)
+    rest = f"{', '.join(counts)}; run {record.run}{', partial' if record.partial else ''}, {ms:,.0f} ms"
+    return wrap(f"{word}  {rest}", width, later="  ").replace(word, paint(word, colour), 1)
+
+
+def _headline(record: RunRecord) -> tuple[str, str]:
+    if record.totals.could_not_check:
+        return "COULD-NOT-CHECK", "yellow"
+    if record.totals.broken > record.totals.known:
+        return "BROKEN", "red"
+    return "KEPT", "green"
+
+
+def _next_step(
+    record: RunRecord, broken: Sequence[CaseVerdict], unchecked: Sequence[CaseVerdict], baselined: set[str]
+) -> str:
+    if unchecked:
+        return "hint: mend what could not be checked first; nothing is known of those trials"
+    if broken:
+        contract = next((f.contract for v in broken for f in v.findings if f.state == "broken" and not f.advisory), "")
+        one = broken[0]
+        return f"hint: run `harness run {one.set} --agent {one.agent} --case {one.case}` again after mending {contract}"
+    fresh = sorted({verdict.set for verdict in record.results} - baselined)
+    if fresh and not record.partial:
+        return f'hint: `harness accept {record.run} --reason "…"` makes this the baseline of {", ".join(fresh)}'
+    return ""
