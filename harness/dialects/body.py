@@ -1,0 +1,167 @@
+"""From the bytes of a response or request to plain JSON values: charset, compression, and limits against hostile input."""
+
+from __future__ import annotations
+
+import json
+import math
+import zlib
+from collections.abc import Mapping
+
+import msgspec
+
+from harness.records.messages import Json
+
+MAX_BODY_BYTES = 64 * 1024 * 1024
+"""A body larger than this, packed or unpacked, is refused: real answers stay below a few megabytes."""
+MAX_DEPTH = 128
+"""Values nested deeper than this are refused, so that nothing later recurses without end over them."""
+MAX_COUNT = 2**53
+"""No token count is larger; anything beyond is noise."""
+
+_UNPACKED = {"", "identity", "gzip", "x-gzip"}
+_STARTS_OF_TEXT = {b"", b"{", b"[", b'"', b"d", b"e", b":", b"<", b" ", b"\r", b"\n"}
+_decoder = msgspec.json.Decoder()
+
+
+class BodyError(ValueError):
+    """The bytes are not what they say they are; the text names the reason without a full stop."""
+
+
+def header(headers: Mapping[str, str], name: str) -> str:
+    """Return the header *name* (given in lower case) however the recording spells it, or an empty string."""
+    value = headers.get(name)
+    if value is None:
+        value = next((kept for key, kept in headers.items() if key.lower() == name), "")
+    return value if isinstance(value, str) else ""
+
+
+def plain(headers: Mapping[str, str], body: bytes) -> bytes:
+    """
+    Undo gzip and deflate, whether or not the recorder already did and left the header standing.
+
+    Raises:
+        BodyError: The body is packed in a way that this product does not read, broken, or too large.
+    """
+    if len(body) > MAX_BODY_BYTES:
+        raise BodyError(f"the body is {len(body)} bytes long, more than {MAX_BODY_BYTES}")
+    if body[:2] == b"\x1f\x8b":
+        return _inflate(body, 31)
+    encoding = header(headers, "content-encoding").strip().lower()
+    if encoding in _UNPACKED or body[:1] in _STARTS_OF_TEXT:
+        return body
+    if encoding == "deflate":
+        return _inflate(body, 15 if body[:1] == b"\x78" else -15)
+    raise BodyError(f"the body is packed as {encoding!r}, which is not supported")
+
+
+def load_json(content: bytes | str) -> Json:
+    """
+    Decode JSON as Python's own decoder does (NaN and lone surrogates included), but bounded in depth.
+
+    Raises:
+        BodyError: *content* is not JSON, is not UTF-8, or is nested too deeply.
+    """
+    try:
+        value = _decoder.decode(content)
+    except RecursionError:
+        raise BodyError("the JSON is nested too deeply") from None
+    except (msgspec.MsgspecError, ValueError):
+        value = _load_leniently(content)
+    if _brackets(content) > MAX_DEPTH and _depth(value) > MAX_DEPTH:
+        raise BodyError("the JSON is nested too deeply")
+    return value
+
+
+def load_object(content: bytes | str) -> dict[str, Json]:
+    """
+    Decode a JSON object.
+
+    Raises:
+        BodyError: As `load_json`, or the value is not an object.
+    """
+    value = load_json(content)
+    if not isinstance(value, dict):
+        raise BodyError("the JSON is not an object")
+    return value
+
+
+def tool_args(args_raw: str) -> dict[str, Json] | None:
+    """Decode the arguments of a tool call: None where they are not a JSON object; blank text means no arguments."""
+    if not args_raw or args_raw.isspace():
+        return {}
+    try:
+        return load_object(args_raw)
+    except BodyError:
+        return None
+
+
+def object_or_empty(value: Json) -> dict[str, Json]:
+    """Return *value* if it is a JSON object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def list_or_empty(value: Json) -> list[Json]:
+    """Return *value* if it is a JSON array, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def text_or_empty(value: Json) -> str:
+    """Return *value* if it is a string, else an empty one."""
+    return value if isinstance(value, str) else ""
+
+
+def count_or_zero(value: Json) -> int:
+    """Return *value* as a token count: 0 for anything that is not a finite number above 0."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return 0
+    return min(max(int(value), 0), MAX_COUNT)
+
+
+def well_formed(text: str) -> str:
+    """Join surrogate halves that were split between two pieces, and replace those that stand alone."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+def _inflate(body: bytes, window_bits: int) -> bytes:
+    unpacker = zlib.decompressobj(window_bits)
+    try:
+        content = unpacker.decompress(body, MAX_BODY_BYTES + 1)
+    except zlib.error as broken:
+        raise BodyError(f"the packed body is broken ({broken})") from None
+    if len(content) > MAX_BODY_BYTES:
+        raise BodyError(f"the unpacked body is more than {MAX_BODY_BYTES} bytes long")
+    return content
+
+
+def _load_leniently(content: bytes | str) -> Json:
+    try:
+        text = content.decode() if isinstance(content, bytes) else content
+        return json.loads(text.removeprefix("\ufeff"))
+    except UnicodeDecodeError:
+        raise BodyError("the body is not UTF-8") from None
+    except RecursionError:
+        raise BodyError("the JSON is nested too deeply") from None
+    except ValueError as broken:
+        raise BodyError(f"the body is not JSON ({broken})") from None
+
+
+def _brackets(content: bytes | str) -> int:
+    if isinstance(content, bytes):
+        return content.count(b"{") + content.count(b"[")
+    return content.count("{") + content.count("[")
+
+
+def _depth(value: Json) -> int:
+    depth = 0
+    layer = [value] if isinstance(value, dict | list) else []
+    while layer and depth <= MAX_DEPTH:
+        depth += 1
+        children = (child for outer in layer for child in (outer.values() if isinstance(outer, dict) else outer))
+        layer = [child for child in children if isinstance(child, dict | list)]
+    return depth
