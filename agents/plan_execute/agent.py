@@ -160,7 +160,7 @@ class PlanExecute:
             fast.action, fast.args, call_id=self._ctx.ids.next("action"), turn=turn, source="json_action"
         )
         if outcome.ok:
-            return fill(fast.answer, outcome.value)
+            return fill(fast.answer, outcome.value, fast.words)
         reason = outcome.error_kind or "failed"
         return fast.if_it_fails.strip() or prompts.FAILED_TOOL.format(tool=fast.action, reason=reason)
 

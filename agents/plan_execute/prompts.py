@@ -23,12 +23,14 @@ FAST_REQUEST = """\
 FRAGE: {question}
 
 Beantworte sie mit höchstens einem Werkzeug, als JSON-Objekt:
-{{"thought": "...", "action": "Werkzeug oder none", "args": {{}}, "answer": "...", "if_it_fails": "..."}}
+{{"thought": "...", "action": "Werkzeug oder none", "args": {{}}, "answer": "...", "words": {{}}, \
+"if_it_fails": "..."}}
 answer ist die fertige Antwort in der Sprache der Frage; Platzhalter werden aus dem Ergebnis gefüllt: {{result}} ist \
-das ganze Ergebnis, {{feld}} eines seiner Felder, etwa {{temperature_c}}. if_it_fails ist die Antwort, falls das \
-Werkzeug scheitert.
+das ganze Ergebnis, {{feld}} eines seiner Felder, etwa {{temperature_c}}. words übersetzt Werte des Ergebnisses. \
+if_it_fails ist die Antwort, falls das Werkzeug scheitert.
 Beispiel: {{"thought": "Wetter nachsehen", "action": "get_weather", "args": {{"city": "Rom"}}, "answer": \
-"In Rom sind es {{temperature_c}} °C ({{condition}}).", "if_it_fails": "Für Rom gibt es kein Wetter."}}"""
+"In Rom sind es {{temperature_c}} °C, {{condition}}.", "words": {{"rain": "Regen", "sun": "Sonne"}}, \
+"if_it_fails": "Für Rom gibt es kein Wetter."}}"""
 
 PLAN_REQUEST = """\
 FRAGE: {question}

@@ -32,6 +32,8 @@ class FastReply(NamedTuple):
     action: str
     args: dict[str, Json]
     answer: str
+    words: dict[str, Json]
+    """Values of the result in the words of the answer's language."""
     if_it_fails: str
 
 
@@ -62,7 +64,14 @@ def read_fast(text: str) -> FastReply:
     answer = _text(found, "answer")
     if not answer.strip():
         raise UnreadableError("answer ist leer")
-    return FastReply(_text(found, "thought"), _action(found), _args(found), answer, _text(found, "if_it_fails"))
+    return FastReply(
+        thought=_text(found, "thought"),
+        action=_action(found),
+        args=_object(found, "args"),
+        answer=answer,
+        words=_object(found, "words"),
+        if_it_fails=_text(found, "if_it_fails"),
+    )
 
 
 def read_plan(text: str) -> Steps:
@@ -103,7 +112,7 @@ def read_step(text: str) -> StepReply:
     action, result = _action(found), _text(found, "result")
     if action in (FINISH, FAIL) and not result.strip():
         raise UnreadableError(f"{action} braucht einen Text result")
-    return StepReply(_text(found, "thought"), action, _args(found), result)
+    return StepReply(_text(found, "thought"), action, _object(found, "args"), result)
 
 
 def _object_with(key: str, text: str) -> dict[str, Json]:
@@ -135,13 +144,13 @@ def _action(found: dict[str, Json]) -> str:
     return action.strip()
 
 
-def _args(found: dict[str, Json]) -> dict[str, Json]:
-    args = found.get("args")
-    if args is None:
+def _object(found: dict[str, Json], key: str) -> dict[str, Json]:
+    value = found.get(key)
+    if value is None:
         return {}
-    if not isinstance(args, dict):
-        raise UnreadableError("args ist kein Objekt")
-    return args
+    if not isinstance(value, dict):
+        raise UnreadableError(f"{key} ist kein Objekt")
+    return value
 
 
 def _text(found: dict[str, Json], key: str) -> str:

@@ -15,7 +15,8 @@ _COMPLEX = {
     r"|查找|搜索|研究",
     "documents": r"\b(projekt|project|projeto|проект|budget|orçamento|бюджет|dokument|document|summar|zusammen|resum)"
     r"|项目|预算|文件|总结",
-    "topic": r"\b(welche|which|quais|какие)\b.*\b(über|betreffen|about|sobre|о)\b|哪些",
+    "topic": r"\b(welche|which|quais|какие)\b.*\b(über|betreffen|about|concern|sobre|tratam|о|об)\b|哪些",
+    "condition": r"\b(beobachte|sobald|as soon as|assim que|как только)\b|一旦",
 }
 _SENTENCE_END = re.compile(r"[.!?。！？]+(?:\s|$)")
 
