@@ -67,6 +67,7 @@ import msgspec
 
 from harness.errors import BadFileError
 from harness.models.scripted.positions import Lines, parse_yaml, read_text
+from harness.records.faults import ErrorKind
 from harness.records.messages import FinishReason, Json, Role, Usage
 
 SCRIPT_FORMAT = 1
@@ -149,10 +150,10 @@ class ScriptedThinking(_Part, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class ScriptedError(_Part, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """An error in the provider's shape; *kind* is the provider's own name for it, by default that of the status."""
+    """An error in the provider's shape; *kind* is its class, by default that of the status."""
 
     message: str
-    kind: str | None = None
+    kind: ErrorKind | None = None
 
 
 class Reply(_Part, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -230,12 +231,12 @@ def parse_script(text: str, *, path: str = "<script>") -> Script:
 
 def script_of(steps: Sequence[Step], *, path: str = "<script>", places: Sequence[str] = (), about: str = "") -> Script:
     """
-    Make a script from steps; without *places* each step is named by its number.
+    Make a script from steps; without *places* errors name *path*.
 
     Raises:
         BadFileError: As for `load_script`.
     """
-    named = tuple(places) or tuple(f"{path}: step {number}" for number in range(1, len(steps) + 1))
+    named = tuple(places) or (path,) * len(steps)
     for step, place in zip(steps, named, strict=True):
         _check_reply(step.reply, place)
         _check_expect(step.expect, place)
