@@ -100,7 +100,6 @@ class Player:
             self.drifts.append(f"call {interaction.call}: {method} {uri} has another wire form than was recorded")
         return interaction
 
-    @property
     def unused(self) -> list[Interaction]:
         """What was recorded and not played."""
         return [item for item, played in zip(self.cassette.interactions, self._played, strict=True) if not played]

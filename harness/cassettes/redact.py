@@ -55,7 +55,7 @@ _SHAPES = (
     _shape("organisation", ("org-", "proj_"),
            r"(?<![A-Za-z0-9])(?:org-(?=[a-zA-Z]*[0-9])[A-Za-z0-9]{20,}|proj_[A-Za-z0-9]{20,})"),
 )  # fmt: skip
-_SHAPE_NAMES = tuple(shape.name for shape in _SHAPES)
+SHAPE_NAMES = tuple(shape.name for shape in _SHAPES)
 
 
 class SecretFound(msgspec.Struct, frozen=True):
@@ -70,7 +70,7 @@ class Scrubber:
 
     def __init__(self, values: Mapping[str, str] | None = None) -> None:
         self._names = {form: name for name, value in (values or {}).items() for form in _forms(value)}
-        names = sorted({*_SHAPE_NAMES, *(values or {})}, key=len, reverse=True)
+        names = sorted({*SHAPE_NAMES, *(values or {})}, key=len, reverse=True)
         # A placeholder that stands already is matched first and kept: scrubbing twice changes nothing more.
         kept = "|".join(re.escape(f"<secret:{name}>") for name in names)
         known = "|".join(re.escape(form) for form in sorted(self._names, key=len, reverse=True))

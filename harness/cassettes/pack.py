@@ -1,0 +1,126 @@
+"""
+A load cache: cassettes in compiled form, so that an unchanged file is not parsed as YAML again.
+
+The file is the truth: an entry counts only for the very bytes that it was compiled from, and everything here may be
+deleted at any time. A damaged or locked cache is left aside without a word.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from harness.cassettes.file import CASSETTE_FORMAT, Cassette, Interaction, Provenance, parse, read_bytes
+from harness.cassettes.redact import SHAPE_NAMES
+from harness.records.digest import digest
+
+_COMPILED_BY = digest(
+    [CASSETTE_FORMAT, *(str(kind.__struct_fields__) for kind in (Cassette, Provenance, Interaction)), *SHAPE_NAMES]
+)
+"""Changes when a field or a check of loading does: entries of another version are not read."""
+_SECONDS_TO_WAIT = 2.0
+_WRITE_EVERY = 500
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(Cassette)
+
+
+class Pack:
+    """
+    Loads cassettes through the cache at *path* (`.cache/replay.sqlite`); for one thread at a time.
+
+    Args:
+        path: The database; made when there is something to keep.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._new: list[tuple[str, bytes, bytes]] = []
+        self._database = _opened(path) if path.exists() else None
+
+    def load(self, path: Path) -> Cassette:
+        """
+        Read the cassette at *path*.
+
+        Raises:
+            CassetteError: As `harness.cassettes.file.load` does.
+        """
+        content = read_bytes(path)
+        name, key = str(path), hashlib.sha256(content).digest()
+        compiled = self._compiled(name, key)
+        if compiled is not None:
+            return compiled
+        cassette = parse(content, name)
+        self._new.append((name, key, _encoder.encode(cassette)))
+        if len(self._new) >= _WRITE_EVERY:
+            self._write()
+        return cassette
+
+    def close(self) -> None:
+        """Keep what was compiled."""
+        self._write()
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+
+    def _compiled(self, name: str, key: bytes) -> Cassette | None:
+        if self._database is None:
+            return None
+        try:
+            row = self._database.execute("SELECT cassette FROM cassettes WHERE path = ? AND key = ?", (name, key))
+            found = row.fetchone()
+            return _decoder.decode(found[0]) if found else None
+        except (sqlite3.Error, msgspec.MsgspecError, TypeError):
+            return None
+
+    def _write(self) -> None:
+        if not self._new:
+            return
+        with suppress(sqlite3.Error, OSError):
+            if self._database is None:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                self._database = _opened(self._path)
+            if self._database is not None:
+                with self._database:
+                    self._database.executemany("INSERT OR REPLACE INTO cassettes VALUES (?, ?, ?)", self._new)
+        self._new.clear()
+
+
+def load_many(paths: Iterable[Path], cache: Path) -> Iterator[Cassette]:
+    """
+    Read the cassettes at *paths* through the cache at *cache*, in their order.
+
+    Raises:
+        CassetteError: As `harness.cassettes.file.load` does, for the first one that cannot be read.
+    """
+    pack = Pack(cache)
+    try:
+        for path in paths:
+            yield pack.load(path)
+    finally:
+        pack.close()
+
+
+def _opened(path: Path) -> sqlite3.Connection | None:
+    """The database, emptied if another version filled it; None where it cannot be used."""
+    try:
+        database = sqlite3.connect(path, timeout=_SECONDS_TO_WAIT)
+        database.execute("PRAGMA synchronous = OFF")
+        database.execute("CREATE TABLE IF NOT EXISTS version (compiled_by TEXT)")
+        found = database.execute("SELECT compiled_by FROM version").fetchone()
+        if found != (_COMPILED_BY,):
+            with database:
+                database.execute("DROP TABLE IF EXISTS cassettes")
+                database.execute("CREATE TABLE cassettes (path TEXT PRIMARY KEY, key BLOB, cassette BLOB)")
+                database.execute("DELETE FROM version")
+                database.execute("INSERT INTO version VALUES (?)", (_COMPILED_BY,))
+    except sqlite3.Error:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+        return None
+    return database
