@@ -38,7 +38,7 @@ class AnthropicStreamDecoder(StreamDecoder):
         try:
             part = load_object(event.data)
         except BodyError as broken:
-            raise ModelError("broken_stream", f"an event of the stream cannot be read: {broken}") from None
+            raise ModelError("bad_reply", f"an event of the stream cannot be read: {broken}") from None
         kind = part.get("type") or event.name
         if kind == "content_block_delta":
             self._on_delta(object_or_empty(part.get("delta")), chunks)
@@ -71,6 +71,7 @@ class AnthropicStreamDecoder(StreamDecoder):
                 raise ModelError("bad_reply", f"the stream holds more than {MAX_TOOL_CALLS} tool calls")
             self._calls.append((block, []))
         elif self._block == "redacted_thinking":
+            self._thought = []
             self._thinking.append(ThinkingBlock("redacted", data=text_or_empty(block.get("data"))))
         if self._block not in _BLOCKS:
             self._note_unknown(f"block {self._block}")
@@ -100,10 +101,11 @@ class AnthropicStreamDecoder(StreamDecoder):
             chunks.append(ReplyChunk("text", text))
 
     def _end_thought(self) -> None:
-        # Without its signature a block cannot be sent back, so litellm drops it, and so does every port.
+        # A block without its signature cannot be sent back alone: its text counts to the next signed block, as with
+        # litellm, and stands by itself only where there is none.
         if self._signature:
             self._thinking.append(ThinkingBlock("thinking", well_formed("".join(self._thought)), self._signature))
-        self._thought, self._signature = [], ""
+            self._thought, self._signature = [], ""
 
     def _on_usage(self, usage: Json) -> None:
         counts = object_or_empty(usage)
@@ -113,12 +115,14 @@ class AnthropicStreamDecoder(StreamDecoder):
         return self._ended or self._stopped
 
     def _reply(self) -> ModelReply:
-        calls = tuple(_call(block, pieces) for block, pieces in self._calls)
+        self._end_thought()
+        if self._thought and not self._thinking:
+            self._thinking.append(ThinkingBlock("thinking", well_formed("".join(self._thought))))
         return ModelReply(
             text=well_formed("".join(self._text)),
-            tool_calls=calls,
+            tool_calls=tuple(_call(block, pieces) for block, pieces in self._calls),
             thinking=tuple(self._thinking),
-            finish_reason=finish_reason(self._finish, called_tools=bool(calls)),
+            finish_reason=finish_reason(self._finish),
             usage=usage_from(self._usage),
             model=self.model,
         )

@@ -46,8 +46,11 @@ class StreamDecoder(ABC):
         Raises:
             ModelError: The stream carried an error, was cut (`broken_stream`), or held nonsense (`bad_reply`).
         """
+        whole = self._failure is None
         self._read(self._reader.close())
         if self._failure is not None:
+            if whole and self._failure.kind == "bad_reply":
+                raise ModelError("broken_stream", "the stream ended in the middle of an event")
             raise self._failure
         if not self._complete():
             raise ModelError("broken_stream", "the stream ended before the reply was complete")

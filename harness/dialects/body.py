@@ -141,8 +141,7 @@ def _inflate(body: bytes, window_bits: int) -> bytes:
 
 def _load_leniently(content: bytes | str) -> Json:
     try:
-        text = content.decode() if isinstance(content, bytes) else content
-        return json.loads(text.removeprefix("\ufeff"))
+        return json.loads(content.decode("utf-8-sig") if isinstance(content, bytes) else content)
     except UnicodeDecodeError:
         raise BodyError("the body is not UTF-8") from None
     except RecursionError:

@@ -116,18 +116,8 @@ def failure_inside(provider: Provider, error: Json, *, default_status: int) -> M
 
 def kind_of(provider: Provider, status: int, words: str) -> ErrorKind:
     """Name the class of an error response by its status and the whole text of its body."""
-    if status == TRANSPORT_ERROR:
-        return "timeout" if "timeout" in words.lower() or "timed out" in words.lower() else "connection"
-    if any(sign in words for sign in _TIMEOUT):
-        return "timeout"
-    if provider == "openai" and (status == 429 or _RATE_LIMIT.search(words)):
-        return "rate_limit"
-    if _is_too_long(words.lower()):
-        return "context_length"
-    for rule in _OPENAI_WORDS if provider == "openai" else _ANTHROPIC_WORDS:
-        if all(sign in words for sign in rule.has) and not (rule.lacks and rule.lacks in words):
-            return rule.kind
-    return kind_of_status(status)
+    kind = _kind_by_words(provider, status, words) or kind_of_status(status)
+    return "overloaded" if kind == "server_error" and "overloaded" in words.lower() else kind
 
 
 def kind_of_status(status: int) -> ErrorKind:
@@ -165,6 +155,21 @@ def anthropic_error(kind: ErrorKind, message: str) -> Json:
     """Build the error object that Anthropic sends for errors of class *kind*."""
     type_ = _TYPE_OF_KIND.get(kind, ("api_error", "", None))[0]
     return {"type": "error", "error": {"type": type_, "message": message}}
+
+
+def _kind_by_words(provider: Provider, status: int, words: str) -> ErrorKind | None:
+    if status == TRANSPORT_ERROR:
+        return "timeout" if "timeout" in words.lower() or "timed out" in words.lower() else "connection"
+    if any(sign in words for sign in _TIMEOUT):
+        return "timeout"
+    if provider == "openai" and (status == 429 or _RATE_LIMIT.search(words)):
+        return "rate_limit"
+    if _is_too_long(words.lower()):
+        return "context_length"
+    for rule in _OPENAI_WORDS if provider == "openai" else _ANTHROPIC_WORDS:
+        if all(sign in words for sign in rule.has) and not (rule.lacks and rule.lacks in words):
+            return rule.kind
+    return None
 
 
 def _is_too_long(words: str) -> bool:

@@ -31,7 +31,7 @@ ANTHROPIC_WORD: dict[FinishReason, str] = {
 
 
 def finish_reason(word: Json, *, called_tools: bool = False) -> FinishReason:
-    """Fold a provider's *word*; a plain stop after tool calls means `tool_calls` (some servers send that)."""
+    """Fold a provider's *word*; with *called_tools* a plain stop means `tool_calls` (OpenAI, after a forced tool)."""
     if not isinstance(word, str):
         word = "stop"
     if word in _TOOL_CALLS:

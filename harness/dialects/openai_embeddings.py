@@ -45,7 +45,7 @@ class OpenAIEmbeddings:
             answer = load_object(plain(headers, body))
         except BodyError as broken:
             raise ModelError("bad_reply", f"the answer cannot be read: {broken}", status=status) from None
-        raise_error_inside(answer)
+        raise_error_inside(answer, default_status=422)
         data = answer.get("data")
         if not isinstance(data, list) or not all(isinstance(entry, dict) for entry in data):
             raise ModelError("bad_reply", "the answer holds no list of embeddings")

@@ -32,7 +32,7 @@ def reply_from(answer: dict[str, Json], asked_model: str) -> ModelReply:
     Raises:
         ModelError: It holds an error object instead (OpenRouter sends those with status 200), or no message.
     """
-    raise_error_inside(answer)
+    raise_error_inside(answer, default_status=422)
     choices = answer.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     message = choice.get("message") if isinstance(choice, dict) else None
@@ -50,9 +50,11 @@ def reply_from(answer: dict[str, Json], asked_model: str) -> ModelReply:
     )
 
 
-def raise_error_inside(answer: dict[str, Json]) -> None:
+def raise_error_inside(answer: dict[str, Json], *, default_status: int) -> None:
     """
     Refuse an answer that carries an error; some servers send an empty error object with every success.
+
+    *default_status* classes an error that names no status of its own.
 
     Raises:
         ModelError: The error means something.
@@ -60,7 +62,7 @@ def raise_error_inside(answer: dict[str, Json]) -> None:
     error = answer.get("error")
     if not error or (isinstance(error, dict) and not error.get("message") and error.get("code") is None):
         return
-    raise failure_inside("openai", error, default_status=422)
+    raise failure_inside("openai", error, default_status=default_status)
 
 
 def usage_from(usage: Json) -> Usage:

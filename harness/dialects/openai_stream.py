@@ -45,10 +45,10 @@ class OpenAIStreamDecoder(StreamDecoder):
         try:
             part = load_object(event.data)
         except BodyError as broken:
-            raise ModelError("broken_stream", f"an event of the stream cannot be read: {broken}") from None
+            raise ModelError("bad_reply", f"an event of the stream cannot be read: {broken}") from None
         if event.name == "error":
             raise failure_inside("openai", part.get("error") or part, default_status=500)
-        raise_error_inside(part)
+        raise_error_inside(part, default_status=500)
         self._id = self._id or text_or_empty(part.get("id"))
         self.model = text_or_empty(part.get("model")) or self.model
         usage = part.get("usage") or object_or_empty(part.get("x_groq")).get("usage")
@@ -60,7 +60,8 @@ class OpenAIStreamDecoder(StreamDecoder):
             self._usage = usage_from(usage)
 
     def _on_choice(self, choice: dict[str, Json], chunks: list[ReplyChunk]) -> None:
-        delta = choice.get("delta") or choice.get("message")
+        # Some send the whole message so far beside each delta; a message alone is all there is.
+        delta = choice["delta"] if "delta" in choice else choice.get("message")
         if isinstance(delta, dict):
             self._on_delta(delta, chunks)
         word = choice.get("finish_reason")
@@ -118,7 +119,7 @@ class OpenAIStreamDecoder(StreamDecoder):
             text=well_formed("".join(self._text)),
             tool_calls=calls,
             thinking=thinking_from(None, "".join(self._reasoning)),
-            finish_reason=finish_reason(self._finish, called_tools=bool(calls)),
+            finish_reason=finish_reason(self._finish),
             usage=self._usage,
             model=self.model,
         )

@@ -28,6 +28,8 @@ _OPENAI_MESSAGE = {
     "reasoning_details", "thinking_blocks", "name", "prefix", "tool_call_id", "context",
 }  # fmt: skip
 _OPENAI_CALL = {"index", "id", "type", "function"}
+_PARALLEL = "multi_tool_use.parallel"
+"""A name that old models make up to wrap several calls in one; litellm unwraps them."""
 _ANTHROPIC_TOP = {
     "id", "type", "role", "model", "content", "stop_reason", "stop_sequence", "stop_details", "usage", "container",
     "context_management", "request_id", "diagnostics",
@@ -63,6 +65,8 @@ def _openai(answer: dict[str, Json]) -> Iterator[str]:
         yield from _beyond(message, _OPENAI_MESSAGE, "message.")
         for call in map(object_or_empty, list_or_empty(message.get("tool_calls"))):
             yield from _beyond(call, _OPENAI_CALL, "tool_call.")
+            if object_or_empty(call.get("function")).get("name") == _PARALLEL:
+                yield f"tool_call {_PARALLEL}"
 
 
 def _anthropic(answer: dict[str, Json]) -> Iterator[str]:
