@@ -1,0 +1,135 @@
+"""
+litellm as a client of our own requests and replies; the live and the wire port stand on it.
+
+Every method raises `ModelError` for what the provider or the way to it did wrong, and lets everything else through. Each
+call runs on a tape of `harness.cassettes.transport`, which answers it, records it, or lets it through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from harness.cassettes import transport
+from harness.errors import HarnessError
+from harness.models.litellm_errors import CUT, as_model_error
+from harness.models.litellm_map import (
+    chat_arguments,
+    chunks_of,
+    embedding_arguments,
+    embeddings_of,
+    reply_of,
+    streamed_reply,
+)
+from harness.models.litellm_setup import load_litellm
+from harness.models.port import CallInfo
+from harness.models.route import Route
+from harness.records.faults import ModelError
+from harness.records.messages import EmbeddingReply, EmbeddingRequest, ModelReply, ModelRequest, ReplyChunk
+
+Tape = transport.Tape
+
+
+class LitellmClient:
+    """
+    Asks models through litellm, without retries.
+
+    Args:
+        route: How a model is reached.
+        timeout_s: Seconds that a call may take, above 0.
+    """
+
+    def __init__(self, route: Callable[[str], Route], *, timeout_s: float = 600.0) -> None:
+        self._litellm = load_litellm()
+        self._route = route
+        self._timeout_s = timeout_s
+
+    async def chat(self, request: ModelRequest, call: CallInfo, tape: Tape) -> ModelReply:
+        """Answer a request whose `stream` is False."""
+        with _model_errors(), _on(tape, call):
+            response = await self._litellm.acompletion(**self._chat(request))
+            return reply_of(response, asked_model=request.model)
+
+    def chat_sync(self, request: ModelRequest, call: CallInfo, tape: Tape) -> ModelReply:
+        """The sync twin of `chat`; reads a stream to its end."""
+        with _model_errors(), _on(tape, call):
+            response = self._litellm.completion(**self._chat(request))
+            if not request.stream:
+                return reply_of(response, asked_model=request.model)
+            return self._whole(response, list(response), request)
+
+    async def stream(
+        self, request: ModelRequest, call: CallInfo, tape: Tape
+    ) -> AsyncIterator[ReplyChunk | ModelReply]:
+        """Answer a request whose `stream` is True: chunks as they come, the reply last."""
+        chunks: list[Any] = []
+        with _model_errors():
+            # only the request needs the tape; between two chunks the caller's context must be its own
+            with _on(tape, call):
+                response = await self._litellm.acompletion(**self._chat(request))
+            async for chunk in response:
+                chunks.append(chunk)
+                for piece in chunks_of(chunk):
+                    yield piece
+            yield self._whole(response, chunks, request)
+
+    async def embed(self, request: EmbeddingRequest, call: CallInfo, tape: Tape) -> EmbeddingReply:
+        """Answer an embedding request."""
+        with _model_errors(), _on(tape, call):
+            response = await self._litellm.aembedding(**self._embedding(request))
+            return embeddings_of(response, asked_model=request.model)
+
+    def embed_sync(self, request: EmbeddingRequest, call: CallInfo, tape: Tape) -> EmbeddingReply:
+        """The sync twin of `embed`."""
+        with _model_errors(), _on(tape, call):
+            response = self._litellm.embedding(**self._embedding(request))
+            return embeddings_of(response, asked_model=request.model)
+
+    def _chat(self, request: ModelRequest) -> dict[str, Any]:
+        return chat_arguments(request, self._route(request.model)) | {"timeout": self._timeout_s}
+
+    def _embedding(self, request: EmbeddingRequest) -> dict[str, Any]:
+        return embedding_arguments(request, self._route(request.model)) | {"timeout": self._timeout_s}
+
+    def _whole(self, response: Any, chunks: list[Any], request: ModelRequest) -> ModelReply:
+        # litellm makes up a `stop` for a stream that was cut; this is what the provider itself sent
+        if response.received_finish_reason is None:
+            raise ModelError("broken_stream", CUT)
+        return streamed_reply(self._litellm.stream_chunk_builder(chunks), asked_model=request.model)
+
+
+async def close_clients() -> None:
+    """Close the connections that litellm keeps for the running event loop and for sync calls."""
+    litellm = load_litellm()
+    cached = list(litellm.in_memory_llm_clients_cache.cache_dict.values())
+    await litellm.close_litellm_async_clients()
+    for client in cached:
+        for owner in (client, getattr(client, "client", None)):
+            close = getattr(owner, "close", None)
+            if close is not None and not _is_async(owner):
+                close()
+    litellm.in_memory_llm_clients_cache.flush_cache()
+
+
+def _is_async(client: Any) -> bool:
+    return "Async" in type(client).__name__
+
+
+@contextmanager
+def _on(tape: Tape, call: CallInfo) -> Iterator[None]:
+    """Make *tape* answer the requests of *call*."""
+    wire_call = transport.WireCall(ask=call.ask, slot=call.slot, number=call.number, purpose=call.purpose)
+    with transport.use(tape), transport.call(wire_call):
+        yield
+
+
+@contextmanager
+def _model_errors() -> Iterator[None]:
+    try:
+        yield
+    except (ModelError, HarnessError):
+        raise
+    except Exception as error:
+        # litellm raises its own classes, the SDK's and, for answers that it cannot read, any at all
+        raise as_model_error(error) from error
