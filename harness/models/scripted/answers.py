@@ -75,8 +75,8 @@ def chat_answer(dialect: ChatDialect, reply: Reply, request: ModelRequest, *, nu
     if not request.stream:
         return _whole(dialect.encode_reply(answered, id=name, created=CREATED), reply)
     events = dialect.encode_stream(answered, id=name, created=CREATED, text_pieces=text_pieces(reply))
-    if reply.cut is not False:
-        events = events[: len(events) // 2 if reply.cut is True else reply.cut]
+    if reply.cut is not False or reply.drop:
+        events = events[: len(events) // 2 if isinstance(reply.cut, bool) else reply.cut]
     if reply.error is not None:
         start = b"event: error\ndata: " if dialect.name == "anthropic" else b"data: "
         events = [*events, start + _error(dialect, reply) + b"\n\n"]
@@ -145,7 +145,8 @@ def _error(dialect: Dialect, reply: Reply) -> bytes:
 
 
 def _whole(body: bytes, reply: Reply) -> HttpAnswer:
-    headers = _headers(reply, "application/json")
+    is_stream = body.startswith((b"data:", b"event:"))
+    headers = _headers(reply, "text/event-stream; charset=utf-8" if is_stream else "application/json")
     packed = gzip.compress(body, mtime=0) if reply.gzip else body
     return HttpAnswer(status=reply.status, headers=headers, pieces=(packed,), delay_ms=reply.delay_ms, drop=reply.drop)
 

@@ -24,6 +24,10 @@ MAX_VALUES = 100_000
 """Values in one file, aliases expanded: a bound on what a hostile file can make of itself."""
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_TAGS = {
+    f"tag:yaml.org,2002:{name}"
+    for name in ["null", "bool", "int", "float", "str", "seq", "map", "timestamp", "merge", "value"]
+}
 _INT = re.compile(r"[-+]?[0-9]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _WORDS: dict[str, Json] = {"": None, "~": None, "null": None, "true": True, "false": False}
@@ -78,7 +82,7 @@ class _Builder:
         if self._built > MAX_VALUES:
             raise self._refusal(node, f"more than {MAX_VALUES} values, aliases expanded")
         self.lines[where] = node.start_mark.line + 1
-        if not node.tag.startswith("tag:yaml.org,2002:"):
+        if node.tag not in _TAGS:
             raise self._refusal(node, f"the tag {node.tag} is not allowed")
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, where)

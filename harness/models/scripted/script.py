@@ -40,7 +40,7 @@ A script is YAML, one file per golden case and design: `goldensets/scripts/<set>
         finish_reason: stop                    # default: tool_calls if there are any, else stop
 
 More forms of `reply`: `cut: N` ends a stream after N events without its end mark (`true`: after half of them; with
-`error` the provider's error event comes last); `drop: true` breaks the connection off instead of ending it;
+`error` the provider's error event comes last); `drop: true` breaks the connection off, half-way if not after `cut`;
 `body: TEXT` is sent as it is; `vectors: [[0.1, 0.2], …]` answers an embedding call, one vector a text; `id` on a tool
 call sets its id (default `call_<step>_<k>`).
 
@@ -221,6 +221,13 @@ def parse_script(text: str, *, path: str = "<script>") -> Script:
         BadFileError: As for `load_script`.
     """
     value, lines = parse_yaml(text, path=path, code=BAD_SCRIPT)
+    if isinstance(value, dict) and isinstance(value.get("format"), int) and value["format"] != SCRIPT_FORMAT:
+        raise BadFileError(
+            BAD_SCRIPT,
+            f"script format {value['format']} is not known to this version (it reads {SCRIPT_FORMAT})",
+            hint=f"update tapegate, or write the script in format {SCRIPT_FORMAT}",
+            at=f"{path}:{lines['$.format']}",
+        )
     try:
         file = msgspec.convert(value, ScriptFile)
     except msgspec.ValidationError as error:
@@ -253,7 +260,7 @@ def script_of(steps: Sequence[Step], *, path: str = "<script>", places: Sequence
 
 def script_schema() -> dict[str, Json]:
     """The JSON Schema of a script file, for editors."""
-    schema = msgspec.json.schema(ScriptFile)
+    schema = json.loads(msgspec.json.encode(msgspec.json.schema(ScriptFile)))
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Script of a scripted model", **schema}
 
 
@@ -288,6 +295,9 @@ def _says_something(reply: Reply) -> bool:
 
 
 def _check_expect(expect: Expect, place: str) -> None:
+    several = (expect.contains, expect.not_contains, expect.system_contains, expect.tools)
+    if any("" in as_texts(texts) for texts in (*several, *(result.contains for result in expect.tool_results))):
+        raise BadFileError(BAD_SCRIPT, "an expected text is empty, so every request would hold it", at=place)
     for result in expect.tool_results:
         if (result.name is None) == (result.nth is None):
             raise BadFileError(BAD_SCRIPT, "`tool_result` takes either `name` or `nth`", at=place)
@@ -338,7 +348,8 @@ def _invalid(message: str, lines: Lines, path: str) -> BadFileError:
     while where not in lines and where != "$":
         where = re.sub(r"(\.[^.\[\]]+|\[[^\]]*\])$", "", where) or "$"
     place = f"{path}:{lines.get(where, 1)}"
-    return BadFileError(BAD_SCRIPT, f"{problem} (in `{where.removeprefix('$.')}`)", hint=hint, at=place)
+    inside = f" (in `{where[2:]}`)" if where != "$" else ""
+    return BadFileError(BAD_SCRIPT, f"{problem}{inside}", hint=hint, at=place)
 
 
 def _all_keys() -> list[str]:

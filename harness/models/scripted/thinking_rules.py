@@ -37,7 +37,7 @@ class IssuedThinking:
 
     def __init__(self) -> None:
         self._by_tool_use: dict[str, _Issued] = {}
-        self._by_seal: dict[str, _Issued] = {}
+        self._by_seal: dict[str, list[_Issued]] = {}
 
     def remember(self, request: Mapping[str, Json], reply: ModelReply) -> None:
         """Keep the thinking blocks of *reply*, which answers *request*, together with its tool calls."""
@@ -50,7 +50,8 @@ class IssuedThinking:
         prefix = _prefix(request, len(list_or_empty(request.get("messages")))) if blocks else ""
         issued = _Issued(blocks, prefix)
         self._by_tool_use.update({call.id: issued for call in reply.tool_calls})
-        self._by_seal.update({_seal(block): issued for block in blocks})
+        for block in blocks:
+            self._by_seal.setdefault(_seal(block), []).append(issued)
 
     def broken(self, request: Mapping[str, Json], capability: Capability) -> Iterator[str]:
         """What is wrong with the thinking blocks that *request* brings back."""
@@ -72,16 +73,17 @@ class IssuedThinking:
         for position, block in enumerate(blocks):
             if block.get("type") not in _THINKING:
                 continue
-            issued = self._by_seal.get(_seal(block))
+            sealed = self._by_seal.get(_seal(block), [])
+            same = [issued for issued in sealed if _bare(block) in issued.blocks]
             where = f"messages.{index}.content.{position}"
-            if issued is None:
+            if not sealed:
                 yield f"{where}: Invalid `{_sealed_by(block)}` in `{block['type']}` block"
-            elif _bare(block) not in issued.blocks:
+            elif not same:
                 yield (
                     f"{where}: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be "
                     "modified. These blocks must remain as they were in the original response."
                 )
-            elif bound and issued.prefix != _prefix(request, index):
+            elif bound and all(issued.prefix != _prefix(request, index) for issued in same):
                 yield f"{where}: `{block['type']}` block does not match the prefix that it was created with"
 
     def _missing(self, index: int, blocks: Sequence[Block], *, manual: bool) -> Iterator[str]:
