@@ -41,7 +41,7 @@ class Parser(argparse.ArgumentParser):
         self.options: list[str] = []
         super().__init__(**settings)
 
-    def add_argument(self, *names: str, **settings: Any) -> argparse.Action:  # type: ignore[override]
+    def add_argument(self, *names: str, **settings: Any) -> argparse.Action:
         action = super().add_argument(*names, **settings)
         self.options += action.option_strings
         return action
@@ -86,10 +86,11 @@ def _dispatch(words: list[str], output: Output) -> ExitCode:
     command.add_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON document (`harness explain schema:NAME`)")
     args, unknown = parser.parse_known_intermixed_args(rest)
-    if unknown and not hasattr(command, "take_unknown"):
-        raise unknown_argument(parser, unknown[0])
+    if unknown and hasattr(command, "add_agent_arguments"):
+        command.add_agent_arguments(parser, args)
+        args, unknown = parser.parse_known_intermixed_args(rest)
     if unknown:
-        command.take_unknown(args, unknown, parser)
+        raise unknown_argument(parser, unknown[0])
     code: ExitCode = command.run(args, output)
     return code
 

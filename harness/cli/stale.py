@@ -33,7 +33,7 @@ def _changed(config: Config, record: RunRecord) -> Iterator[str]:
 
     for name, digest in record.manifest.get("golden_sets", {}).items():
         path = config.goldensets / f"{name}.yaml"
-        if not path.is_file() or load_set(path, root=config.root, cache=config.root / ".cache").digest != digest:
+        if not path.is_file() or load_set(path, root=config.root).digest != digest:
             yield f"golden set `{name}`"
     for name, digests in record.manifest.get("agents", {}).items():
         if load_agent(config.agents, name).digest != digests["code"]:

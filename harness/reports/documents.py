@@ -97,10 +97,10 @@ class AskDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ExplainDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """`harness explain CODE|AGENT`."""
+    """`harness explain CODE|CONTRACT|AGENT`."""
 
     name: str
-    kind: Literal["code", "agent"]
+    kind: Literal["code", "contract", "agent"]
     text: str
 
 

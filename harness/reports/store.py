@@ -265,6 +265,18 @@ def _encoded(part: str) -> str:
     return quote(part, safe="@=+,", errors="surrogatepass").replace("~", "%7E")
 
 
+def read_partial(folder: Path) -> RunRecord:
+    """
+    Read a run that may have been cut off: the verdicts that it has, and the manifest that it began with.
+
+    Raises:
+        BadFileError: A file of it is damaged or of a newer format.
+    """
+    results = read_results(folder)
+    begun = read_manifest(folder) if (folder / _MANIFEST).exists() else RunManifest(run=folder.name)
+    return RunRecord(run=folder.name, results=results, totals=begun.totals, exit_code=0, manifest=begun.manifest)
+
+
 def _unfinished(folder: Path) -> BadFileError:
     return BadFileError(
         "unfinished-run",

@@ -11,6 +11,7 @@ from harness.reports.screen import Paint, clip, one_line, plain, wrap
 from harness.reports.table import table
 
 _HEADERS = ("agent", "model", "provenance", "cases", "known", "broken", "could not check", "calls", "tokens")
+_SHORT = ("agent", "model", "prov.", "cases", "known", "broken", "unchk", "calls", "tokens")
 _MOST_BROKEN = 8
 """Broken trials that are shown in full; a screen holds no more."""
 _RECORDABLE = frozenset({"cassette-missing", "cassette-miss", "cassette-format", "cassette-unreadable"})
@@ -88,7 +89,7 @@ def _table(results: Sequence[CaseVerdict], width: int, paint: Paint) -> str:
             (*key, _cases(verdicts), known, broken, unchecked, f"{calls:,}", f"{tokens.input + tokens.output:,}")
         )
         colours.append(("", "", "", "", "", "red" if broken else "", "yellow" if unchecked else "", "", ""))
-    return table(_HEADERS, rows, width=width, paint=paint, colours=colours)
+    return table(_HEADERS, rows, short=_SHORT, width=width, paint=paint, colours=colours)
 
 
 def _cases(verdicts: Sequence[CaseVerdict]) -> str:

@@ -1,0 +1,216 @@
+"""Every error code, with the exit code that it leads to, what it means, and what to do: `harness explain CODE`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from harness.errors import ExitCode
+
+_USAGE = ExitCode.USAGE
+_CHECK = ExitCode.COULD_NOT_CHECK
+_NOTHING = ExitCode.NOTHING_COMPARED
+
+
+class Code(NamedTuple):
+    """One code; *about* and *mend* are sentences without a full stop."""
+
+    exit_code: ExitCode
+    about: str
+    mend: str
+
+
+_COMMAND = {
+    "bad-arguments": Code(_USAGE, "A command was called with words that it does not take", "`harness COMMAND --help`"),
+    "no-such-command": Code(_USAGE, "There is no command of that name", "`harness --help` lists the commands"),
+    "no-such-topic": Code(
+        _USAGE, "`harness explain` knows no code, contract, agent or schema of that name", "`harness list agents`"
+    ),
+    "internal": Code(
+        _CHECK, "The harness itself crashed; this is a defect of tapegate", "report it with the text that was printed"
+    ),
+    "ci-write": Code(
+        _USAGE,
+        "A command would have written cassettes or a baseline on a CI machine, where nobody reviews them",
+        "write and commit them elsewhere, or pass `--allow-ci-write`",
+    ),
+    "ask-failed": Code(_CHECK, "A live question did not come to an end", "ask again; the message says what went wrong"),
+    "network-refused": Code(
+        _CHECK,
+        "Something tried to reach the network during a replay, which has none",
+        "let the agent reach models and tools through `ctx` only, then record the case again",
+    ),
+    "no-port": Code(_USAGE, "There is no port of that name to replay on", "use `fast` or `wire`"),
+    "no-litellm": Code(
+        _USAGE, "Recording and `--wire` need packages that are not installed", 'pip install "tapegate[record]"'
+    ),
+}
+
+_PROJECT = {
+    "no-project": Code(
+        _USAGE,
+        "No pyproject.toml at or above the current folder has a [tool.harness] table",
+        "add an empty [tool.harness] table, or change to the project's folder",
+    ),
+    "bad-config": Code(
+        _USAGE, "The [tool.harness] table has an unknown key or a wrong value", "mend the line that the message names"
+    ),
+    "no-such-set": Code(_USAGE, "There is no golden set of that name", "`harness list sets`"),
+    "no-such-case": Code(_USAGE, "No case of the chosen sets matches `--case` or `--tag`", "`harness list sets`"),
+    "no-such-agent": Code(_USAGE, "There is no agent of that name in the agents folder", "`harness list agents`"),
+    "no-such-profile": Code(
+        _USAGE, "The agent has no profile of that name", "`harness explain AGENT` lists its profiles"
+    ),
+    "no-such-option": Code(
+        _USAGE, "The agent declares no option of that name", "`harness explain AGENT` lists its options"
+    ),
+    "no-such-model": Code(_USAGE, "No model of that name is declared or recorded", "`harness list models`"),
+    "undeclared-model": Code(
+        _USAGE,
+        "A model was to be recorded that pyproject.toml does not declare, so nothing would prove who answered",
+        'add [tool.harness.models."NAME"] with answered_by, and for a local model sha256 and server',
+    ),
+    "bad-agent": Code(
+        _USAGE, "An agent's `agent.py` does not load, or has no `build`", "mend it at the line that is named"
+    ),
+    "agent-crash": Code(
+        _CHECK,
+        "The agent raised before its recording was served to the end, so the trial says nothing about quality",
+        "mend the agent; the message says what it raised and where",
+    ),
+    "timeout": Code(
+        _CHECK,
+        "A trial took longer than its wall-clock limit, which depends on the machine and is therefore no verdict",
+        "mend what hangs, or raise `limits.seconds` of the case",
+    ),
+}
+
+_GOLDEN = {
+    "bad-golden": Code(_USAGE, "A golden set or a case in it has a wrong form", "mend the line that is named"),
+    "bad-regex": Code(
+        _USAGE, "A regular expression in a golden set does not compile", "mend it; the syntax is Python's"
+    ),
+    "bad-yaml": Code(
+        _USAGE, "A file is not valid YAML, or uses a form of YAML that is not read", "mend the line that is named"
+    ),
+    "case-never-fails": Code(
+        _USAGE,
+        "A case, or a fact in it, would hold for every answer, so it can never fail",
+        "say what its answer must hold: facts, tools, a status or a contract",
+    ),
+    "dead-policy": Code(_USAGE, "A policy of a golden set selects no case", "mend its `when`, or remove it"),
+    "duplicate-case": Code(_USAGE, "Two cases of a set have the same id", "rename one of them"),
+    "file-too-large": Code(
+        _USAGE, "A file is larger than what is read", "split it; the message says how large it may be"
+    ),
+    "unknown-key": Code(
+        _USAGE, "A golden set has a key that means nothing", "mend its spelling; the message suggests one"
+    ),
+    "unknown-contract": Code(_USAGE, "A case names a contract that does not exist", "`harness list contracts`"),
+    "bad-contract": Code(
+        _USAGE, "A contract, inline or in a file of contracts, has a wrong form", "mend it at the line that is named"
+    ),
+    "unknown-world": Code(
+        _USAGE, "A case or a set names a world that does not exist", "worlds stand in goldensets/worlds/"
+    ),
+    "bad-world": Code(_USAGE, "A world's files cannot be used", "mend the file that is named"),
+    "unreadable-file": Code(_USAGE, "A file cannot be read", "check that it is there and that you may read it"),
+    "bad-volatile": Code(
+        _USAGE, "A `volatile` pattern is no regular expression, or matches everything", "state only what really varies"
+    ),
+}
+
+_CASSETTE = {
+    "cassette-missing": Code(_CHECK, "A declared cell has no cassette", "harness record --mode missing"),
+    "cassette-miss": Code(
+        _CHECK,
+        "The agent asked the model something that the cassette does not hold: prompt, tools, parameters or messages changed",
+        "if the change is meant, `harness record --mode stale`; `harness cassettes why` shows what changed",
+    ),
+    "cassette-unused": Code(
+        _CHECK,
+        "The agent ended without making every recorded call: it does less than when it was recorded",
+        "if the change is meant, `harness record --mode stale`",
+    ),
+    "cassette-unreadable": Code(_CHECK, "A cassette is damaged", "take it from git again, or record it again"),
+    "cassette-format": Code(
+        _CHECK, "A cassette has a format that this version does not read", "update tapegate, or record it again"
+    ),
+    "cassette-secret": Code(
+        _CHECK, "A cassette holds what looks like a secret, and is not loaded", "harness cassettes scrub PATH"
+    ),
+    "cassette-partial": Code(
+        _CHECK, "A recording was interrupted, so it cannot be replayed", "harness record --mode missing"
+    ),
+    "cassette-busy": Code(_CHECK, "Another process is recording the same cassette", "wait for it to end"),
+    "cassette-encoding": Code(
+        _CHECK, "A server answered in an encoding that cannot be stored as text", "ask it for gzip, deflate or none"
+    ),
+    "cassette-collision": Code(
+        _USAGE, "Two cells would share a cassette on file systems that ignore case", "rename one of them"
+    ),
+    "mixed-provenance": Code(
+        _CHECK, "The calls of one cassette were answered by different kinds of model", "harness record --mode all"
+    ),
+    "bad-interaction": Code(
+        _USAGE, "A recorded interaction is no model call that is known", "record the cassette again"
+    ),
+    "secret-refused": Code(
+        _USAGE,
+        "A file that was to be written still holds what looks like a secret",
+        "take the secret out of what is sent",
+    ),
+}
+
+_SCRIPT = {
+    "no-script": Code(_USAGE, "A scripted cell has no script", "write goldensets/scripts/<set>/<agent>/<case>.yaml"),
+    "bad-script": Code(_USAGE, "A script has a wrong form", "mend the line that is named"),
+    "blind-script": Code(
+        _USAGE,
+        "A script goes on after a tool call without expecting anything of its result, so it would prove nothing",
+        "add `expect: {tool_result: …}` to the step",
+    ),
+    "script-unmet": Code(
+        _USAGE, "A request does not hold what its step of the script expects", "mend the agent, or the `expect`"
+    ),
+    "script-extra-call": Code(
+        _USAGE, "The agent made a call that its script has no step for", "mend the agent, or add a step"
+    ),
+    "script-rule-broken": Code(
+        _USAGE,
+        "A request breaks a rule of the provider, which would answer 400",
+        "mend the agent: the message says which",
+    ),
+    "script-unused": Code(_USAGE, "No call came for a step of a script", "mend the agent, or remove the step"),
+}
+
+_RUN = {
+    "no-such-run": Code(_USAGE, "There is no run of that name, or more than one matches", "give more of its id"),
+    "bad-run": Code(_USAGE, "A file of a run folder is damaged", "`harness run` makes a new one"),
+    "bad-trace": Code(_USAGE, "A trace of a run is damaged", "`harness run` makes a new one"),
+    "unfinished-run": Code(_USAGE, "The run was cut off before its end", "harness run --resume RUN"),
+    "stale-run": Code(
+        _CHECK, "Golden sets, agents or cassettes have changed since the run was made", "`harness run` makes a new one"
+    ),
+    "nothing-run": Code(_NOTHING, "The run has no verdict", "`harness list sets` shows what can run"),
+    "unchecked-run": Code(
+        _CHECK,
+        "Trials of the run could not be checked, so it cannot be the baseline",
+        "mend what the run reports first",
+    ),
+    "scripted-failure": Code(
+        _USAGE,
+        "Scripted cases of a reference profile must be kept, so a failure of one is never accepted",
+        "mend the agent or its script",
+    ),
+    "no-reason": Code(_USAGE, "A baseline needs a reason, which is committed with it", 'harness accept --reason "…"'),
+    "bad-baseline": Code(_USAGE, "A baseline is damaged", "take it from git again"),
+    "cannot-write": Code(
+        _CHECK, "A run folder cannot be written", "make room, change its permissions, or pass `--out DIR`"
+    ),
+    "unknown-format": Code(
+        _USAGE, "A file has a newer format than this version reads", "update tapegate, or make the file again"
+    ),
+}
+
+CODES: dict[str, Code] = {**_COMMAND, **_PROJECT, **_GOLDEN, **_CASSETTE, **_SCRIPT, **_RUN}
+"""What each code means, by code."""

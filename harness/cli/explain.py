@@ -1,0 +1,107 @@
+"""Explain an error code, a contract, an agent, or (as schema:NAME) a JSON document."""
+
+from __future__ import annotations
+
+import argparse
+
+from harness.cli.narrowing import project_config
+from harness.cli.output import Output
+from harness.errors import ExitCode, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.config import Config
+    from harness.reports.documents import ExplainDocument
+
+_SCHEMA = "schema:"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what `harness explain` takes."""
+    parser.add_argument("topic", metavar="CODE|CONTRACT|AGENT|schema:NAME")
+
+
+def run(args: argparse.Namespace, output: Output) -> ExitCode:
+    """Print what there is to know of one topic."""
+    from harness.cli.codes import CODES
+    from harness.reports.documents import ExplainDocument
+
+    topic = args.topic
+    if topic.startswith(_SCHEMA):
+        return _schema(topic.removeprefix(_SCHEMA), output)
+    if topic in CODES:
+        code = CODES[topic]
+        text = f"{topic} (exit {int(code.exit_code)}): {code.about}\n\nhint: {code.mend}"
+        document = ExplainDocument(name=topic, kind="code", text=text)
+    else:
+        document = _of_project(topic)
+    if output.as_json:
+        output.document(document)
+    else:
+        output.data(document.text)
+    return ExitCode.PASS
+
+
+def _schema(name: str, output: Output) -> ExitCode:
+    import json
+
+    from harness.reports.documents import DOCUMENTS, schema_of
+
+    if name not in DOCUMENTS:
+        raise _unknown(f"{_SCHEMA}{name}", [f"{_SCHEMA}{known}" for known in DOCUMENTS])
+    output.data(json.dumps(schema_of(name), indent=2, ensure_ascii=False))
+    return ExitCode.PASS
+
+
+def _of_project(topic: str) -> ExplainDocument:
+    from harness.agents.load import list_agents, split_name
+    from harness.cli.codes import CODES
+    from harness.contracts.catalogue import load_modules
+    from harness.contracts.markdown import CODES as MARKDOWN
+    from harness.reports.documents import DOCUMENTS, ExplainDocument
+
+    if topic in MARKDOWN:
+        return ExplainDocument(name=topic, kind="code", text=f"{topic} (contract `format`): {MARKDOWN[topic]}")
+    config = project_config()
+    if split_name(topic)[0] in list_agents(config.agents):
+        return ExplainDocument(name=topic, kind="agent", text=_agent(config, topic))
+    contracts = load_modules([config.root / path for path in config.contract_modules])
+    if topic not in contracts:
+        schemas = [f"{_SCHEMA}{name}" for name in DOCUMENTS]
+        raise _unknown(topic, [*CODES, *contracts, *list_agents(config.agents), *schemas])
+    contract = contracts[topic]
+    kind = "structural: holds for every run" if contract.kind == "S" else "behavioural: depends on the model"
+    designs = f"for {', '.join(contract.designs)}" if contract.designs else "for every design"
+    text = f"{topic} (version {contract.version}, {kind}, {designs})\n\n{contract.about}"
+    return ExplainDocument(name=topic, kind="contract", text=text)
+
+
+def _agent(config: Config, name: str) -> str:
+    """What an agent says of itself: its module's own words, its profiles, its options."""
+    import inspect
+    import sys
+
+    from harness.agents.load import load_agent
+
+    agent = load_agent(config.agents, name)
+    story = inspect.cleandoc(sys.modules[agent.build.__module__].__doc__ or "")
+    lines = [f"{agent.name}: {agent.about}", "", *([story, ""] if story else [])]
+    lines += [f"profiles: {', '.join(agent.profiles)}", f"default model: {agent.default_model}"]
+    if agent.options:
+        lines += ["", "options (`--option K=V`, or the flag):"]
+        margin = max(map(len, agent.options))
+        for option, default in agent.options.items():
+            lines.append(f"  {option:{margin}}  {agent.flags.get(option, '')} (default {default!r})")
+    return "\n".join(lines)
+
+
+def _unknown(topic: str, known: list[str]) -> UsageError:
+    import difflib
+
+    close = difflib.get_close_matches(topic, known, n=1)
+    listed = "`harness list agents` and `harness list contracts` name those; error codes stand in square brackets"
+    return UsageError(
+        "no-such-topic",
+        f"nothing is known of `{topic}`",
+        hint=f"did you mean `{close[0]}`? {listed}" if close else listed,
+    )
