@@ -11,7 +11,7 @@ from harness.dialects.finish import finish_reason
 from harness.records.faults import ModelError
 from harness.records.messages import Json, ModelReply, ThinkingBlock, ToolCall, Usage
 
-CALL_BLOCKS = {"tool_use", "server_tool_use"}
+CALL_BLOCKS = ("tool_use", "server_tool_use")
 """Blocks that become tool calls; a server's own tools are among them, as litellm has it."""
 
 
@@ -27,12 +27,12 @@ def reply_from(answer: dict[str, Json], asked_model: str) -> ModelReply:
     content = answer.get("content")
     if not isinstance(content, list) or not all(isinstance(block, dict) for block in content):
         raise ModelError("bad_reply", "the answer holds no list of content blocks")
-    calls = tuple(_call(block) for block in content if block.get("type") in CALL_BLOCKS)
+    calls = tuple(whole_call(block) for block in content if block.get("type") in CALL_BLOCKS)
     if len(calls) > MAX_TOOL_CALLS:
         raise ModelError("bad_reply", f"the answer holds more than {MAX_TOOL_CALLS} tool calls")
     text = "".join(text_or_empty(block.get("text")) for block in content if block.get("type") == "text")
     return ModelReply(
-        text=well_formed(text),
+        text=text,
         tool_calls=calls,
         thinking=tuple(thinking_block(block) for block in content if is_thinking(block)),
         finish_reason=finish_reason(answer.get("stop_reason")),
@@ -43,7 +43,7 @@ def reply_from(answer: dict[str, Json], asked_model: str) -> ModelReply:
 
 def is_thinking(block: dict[str, Json]) -> bool:
     """Whether *block* is native thinking, readable or redacted."""
-    return block.get("type") in {"thinking", "redacted_thinking"}
+    return block.get("type") in ("thinking", "redacted_thinking")
 
 
 def thinking_block(block: dict[str, Json]) -> ThinkingBlock:
@@ -52,15 +52,26 @@ def thinking_block(block: dict[str, Json]) -> ThinkingBlock:
         return ThinkingBlock("redacted", data=text_or_empty(block.get("data")))
     return ThinkingBlock(
         "thinking",
-        text=well_formed(text_or_empty(block.get("thinking"))),
+        text=text_or_empty(block.get("thinking")),
         signature=text_or_empty(block.get("signature")),
     )
 
 
-def make_call(block: dict[str, Json], args_raw: str) -> ToolCall:
-    """Build a tool call from its block and the text of its arguments."""
-    args_raw = well_formed(args_raw)
-    return ToolCall(text_or_empty(block.get("id")), text_or_empty(block.get("name")), args_raw, tool_args(args_raw))
+def whole_call(block: dict[str, Json]) -> ToolCall:
+    """
+    Build a tool call from a whole block.
+
+    Anthropic sends an object where others send text; it is written as litellm does, with Python's own separators.
+    """
+    given = block.get("input", {})
+    args = given if isinstance(given, dict) else None
+    return ToolCall(text_or_empty(block.get("id")), text_or_empty(block.get("name")), json.dumps(given), args)
+
+
+def streamed_call(block: dict[str, Json], args_raw: str) -> ToolCall:
+    """Build a tool call from the start of its block and the text of its arguments."""
+    id, name = text_or_empty(block.get("id")), text_or_empty(block.get("name"))
+    return ToolCall(well_formed(id), well_formed(name), args_raw, tool_args(args_raw))
 
 
 def usage_from(usage: dict[str, Json]) -> Usage:
@@ -70,22 +81,14 @@ def usage_from(usage: dict[str, Json]) -> Usage:
     A server-side compaction reports its rounds in `iterations`; then only those count.
     """
     rounds = usage.get("iterations")
-    counted = [usage]
     if isinstance(rounds, list) and rounds:
-        counted = [object_or_empty(one) for one in rounds]
+        return sum((usage_from({**object_or_empty(one), "iterations": None}) for one in rounds), Usage())
+    cached = count_or_zero(usage.get("cache_read_input_tokens"))
+    written = count_or_zero(usage.get("cache_creation_input_tokens"))
     details = object_or_empty(usage.get("output_tokens_details"))
     return Usage(
-        input=sum(
-            count_or_zero(one.get(name))
-            for one in counted
-            for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-        ),
-        output=sum(count_or_zero(one.get("output_tokens")) for one in counted),
+        input=count_or_zero(usage.get("input_tokens")) + written + cached,
+        output=count_or_zero(usage.get("output_tokens")),
         thinking=count_or_zero(details.get("thinking_tokens")),
-        cached=sum(count_or_zero(one.get("cache_read_input_tokens")) for one in counted),
+        cached=cached,
     )
-
-
-def _call(block: dict[str, Json]) -> ToolCall:
-    # Anthropic sends an object where others send text; litellm writes it with Python's default separators.
-    return make_call(block, json.dumps(block.get("input", {})))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-
-from harness.dialects.anthropic_reply import CALL_BLOCKS, is_thinking, make_call, thinking_block
+from harness.dialects.anthropic_reply import CALL_BLOCKS, is_thinking, thinking_block, whole_call
 from harness.dialects.body import list_or_empty, object_or_empty, text_or_empty
 from harness.dialects.request_fields import (
     REMOTE_IMAGE,
@@ -87,9 +85,7 @@ def _user(content: Json) -> list[Message]:
 
 def _assistant(content: Json) -> Message:
     blocks = [block for block in list_or_empty(content) if isinstance(block, dict)]
-    calls = tuple(
-        make_call(block, json.dumps(block.get("input", {}))) for block in blocks if block.get("type") in CALL_BLOCKS
-    )
+    calls = tuple(whole_call(block) for block in blocks if block.get("type") in CALL_BLOCKS)
     spoken = [block for block in blocks if block.get("type") not in CALL_BLOCKS and not is_thinking(block)]
     text = content if isinstance(content, str) else _content(spoken)
     return Message(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from harness.dialects.anthropic_reply import CALL_BLOCKS, make_call, usage_from
+from harness.dialects.anthropic_reply import CALL_BLOCKS, streamed_call, usage_from
 from harness.dialects.base import MAX_TOOL_CALLS, StreamDecoder
 from harness.dialects.body import BodyError, load_object, object_or_empty, text_or_empty, well_formed
 from harness.dialects.failures import failure_inside
@@ -13,7 +13,7 @@ from harness.dialects.sse import SseEvent
 from harness.records.faults import ModelError
 from harness.records.messages import Json, ModelReply, ReplyChunk, ThinkingBlock, ToolCall
 
-_BLOCKS = {"text", "thinking", "redacted_thinking"} | CALL_BLOCKS
+_BLOCKS = ("text", "thinking", "redacted_thinking", *CALL_BLOCKS)
 
 
 class AnthropicStreamDecoder(StreamDecoder):
@@ -36,7 +36,7 @@ class AnthropicStreamDecoder(StreamDecoder):
         if self._stopped:
             return
         try:
-            part = load_object(event.data)
+            part = load_object(event.data, keep_halves=True)
         except BodyError as broken:
             raise ModelError("bad_reply", f"an event of the stream cannot be read: {broken}") from None
         kind = part.get("type") or event.name
@@ -72,7 +72,7 @@ class AnthropicStreamDecoder(StreamDecoder):
             self._calls.append((block, []))
         elif self._block == "redacted_thinking":
             self._thought = []
-            self._thinking.append(ThinkingBlock("redacted", data=text_or_empty(block.get("data"))))
+            self._thinking.append(ThinkingBlock("redacted", data=well_formed(text_or_empty(block.get("data")))))
         if self._block not in _BLOCKS:
             self._note_unknown(f"block {self._block}")
 
@@ -83,13 +83,11 @@ class AnthropicStreamDecoder(StreamDecoder):
         elif kind == "input_json_delta":
             piece = text_or_empty(delta.get("partial_json"))
             if piece and self._block in CALL_BLOCKS:
-                self._calls[-1][1].append(piece)
-                chunks.append(ReplyChunk("tool_args", piece, len(self._calls) - 1))
+                self._calls[-1][1].append(self._emit("tool_args", piece, chunks, len(self._calls) - 1))
         elif kind == "thinking_delta":
             piece = text_or_empty(delta.get("thinking"))
             if piece:
-                self._thought.append(piece)
-                chunks.append(ReplyChunk("thinking", piece))
+                self._thought.append(self._emit("thinking", piece, chunks))
         elif kind == "signature_delta":
             self._signature += text_or_empty(delta.get("signature"))
         else:
@@ -97,14 +95,13 @@ class AnthropicStreamDecoder(StreamDecoder):
 
     def _on_text(self, text: str, chunks: list[ReplyChunk]) -> None:
         if text:
-            self._text.append(text)
-            chunks.append(ReplyChunk("text", text))
+            self._text.append(self._emit("text", text, chunks))
 
     def _end_thought(self) -> None:
         # A block without its signature cannot be sent back alone: its text counts to the next signed block, as with
         # litellm, and stands by itself only where there is none.
         if self._signature:
-            self._thinking.append(ThinkingBlock("thinking", well_formed("".join(self._thought)), self._signature))
+            self._thinking.append(ThinkingBlock("thinking", "".join(self._thought), well_formed(self._signature)))
             self._thought, self._signature = [], ""
 
     def _on_usage(self, usage: Json) -> None:
@@ -117,17 +114,17 @@ class AnthropicStreamDecoder(StreamDecoder):
     def _reply(self) -> ModelReply:
         self._end_thought()
         if self._thought and not self._thinking:
-            self._thinking.append(ThinkingBlock("thinking", well_formed("".join(self._thought))))
+            self._thinking.append(ThinkingBlock("thinking", "".join(self._thought)))
         return ModelReply(
-            text=well_formed("".join(self._text)),
+            text="".join(self._text),
             tool_calls=tuple(_call(block, pieces) for block, pieces in self._calls),
             thinking=tuple(self._thinking),
             finish_reason=finish_reason(self._finish),
             usage=usage_from(self._usage),
-            model=self.model,
+            model=well_formed(self.model),
         )
 
 
 def _call(block: dict[str, Json], pieces: list[str]) -> ToolCall:
     # The start of a block says `input: {}`; the arguments come in pieces, or not at all when there are none.
-    return make_call(block, "".join(pieces) or json.dumps(block.get("input") or {}))
+    return streamed_call(block, "".join(pieces) or json.dumps(block.get("input") or {}))

@@ -6,10 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, Protocol
 
-from harness.dialects.body import MAX_BODY_BYTES
+from harness.dialects.body import MAX_BODY_BYTES, well_formed
 from harness.dialects.sse import SseEvent, SseReader
 from harness.records.faults import ErrorKind, ModelError
 from harness.records.messages import EmbeddingReply, EmbeddingRequest, ModelReply, ModelRequest, ReplyChunk
+
+Channel = Literal["text", "thinking", "tool_args"]
 
 MAX_UNKNOWN = 50
 """At most this many unknown names are listed for one body."""
@@ -30,6 +32,7 @@ class StreamDecoder(ABC):
         self.model = asked_model
         self._failure: ModelError | None = None
         self._reader = SseReader()
+        self._halves: dict[tuple[str, int], str] = {}
         self._bytes = 0
 
     def feed(self, piece: bytes) -> list[ReplyChunk]:
@@ -66,6 +69,18 @@ class StreamDecoder(ABC):
             except ModelError as failure:
                 self._fail(failure)
         return chunks
+
+    def _emit(self, channel: Channel, text: str, chunks: list[ReplyChunk], index: int = 0) -> str:
+        """Add a chunk and return its text; half a character waits for its other half, which comes with the next one."""
+        if not text.isascii() or (self._halves and (channel, index) in self._halves):
+            text = self._halves.pop((channel, index), "") + text
+            if "\ud800" <= text[-1] <= "\udbff":
+                self._halves[channel, index] = text[-1]
+                text = text[:-1]
+            text = well_formed(text)
+        if text:
+            chunks.append(ReplyChunk(channel, text, index))
+        return text
 
     def _fail(self, failure: ModelError) -> None:
         if self._failure is None:

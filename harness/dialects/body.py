@@ -54,9 +54,12 @@ def plain(headers: Mapping[str, str], body: bytes) -> bytes:
     raise BodyError(f"the body is packed as {encoding!r}, which is not supported")
 
 
-def load_json(content: bytes | str) -> Json:
+def load_json(content: bytes | str, *, keep_halves: bool = False) -> Json:
     """
-    Decode JSON as Python's own decoder does (NaN and lone surrogates included), but bounded in depth.
+    Decode JSON as Python's own decoder does (NaN included), but bounded in depth.
+
+    Halves of surrogate pairs, which no file could hold, are replaced, unless *keep_halves* says that the other half
+    may come with the next piece of a stream.
 
     Raises:
         BodyError: *content* is not JSON, is not UTF-8, or is nested too deeply.
@@ -67,19 +70,20 @@ def load_json(content: bytes | str) -> Json:
         raise BodyError("the JSON is nested too deeply") from None
     except (msgspec.MsgspecError, ValueError):
         value = _load_leniently(content)
-    if _brackets(content) > MAX_DEPTH and _depth(value) > MAX_DEPTH:
+        value = value if keep_halves else _without_halves(value)
+    if len(content) > 2 * MAX_DEPTH and _brackets(content) > MAX_DEPTH and _depth(value) > MAX_DEPTH:
         raise BodyError("the JSON is nested too deeply")
     return value
 
 
-def load_object(content: bytes | str) -> dict[str, Json]:
+def load_object(content: bytes | str, *, keep_halves: bool = False) -> dict[str, Json]:
     """
     Decode a JSON object.
 
     Raises:
         BodyError: As `load_json`, or the value is not an object.
     """
-    value = load_json(content)
+    value = load_json(content, keep_halves=keep_halves)
     if not isinstance(value, dict):
         raise BodyError("the JSON is not an object")
     return value
@@ -118,7 +122,7 @@ def count_or_zero(value: Json) -> int:
 
 
 def well_formed(text: str) -> str:
-    """Join surrogate halves that were split between two pieces, and replace those that stand alone."""
+    """Join halves of surrogate pairs that stand side by side, and replace those that stand alone."""
     if text.isascii():
         return text
     try:
@@ -129,14 +133,17 @@ def well_formed(text: str) -> str:
 
 
 def _inflate(body: bytes, window_bits: int) -> bytes:
-    unpacker = zlib.decompressobj(window_bits)
+    content = bytearray()
     try:
-        content = unpacker.decompress(body, MAX_BODY_BYTES + 1)
+        while body:
+            unpacker = zlib.decompressobj(window_bits)
+            content += unpacker.decompress(body, MAX_BODY_BYTES + 1 - len(content))
+            if len(content) > MAX_BODY_BYTES:
+                raise BodyError(f"the unpacked body is more than {MAX_BODY_BYTES} bytes long")
+            body = unpacker.unused_data
     except zlib.error as broken:
         raise BodyError(f"the packed body is broken ({broken})") from None
-    if len(content) > MAX_BODY_BYTES:
-        raise BodyError(f"the unpacked body is more than {MAX_BODY_BYTES} bytes long")
-    return content
+    return bytes(content)
 
 
 def _load_leniently(content: bytes | str) -> Json:
@@ -148,6 +155,13 @@ def _load_leniently(content: bytes | str) -> Json:
         raise BodyError("the JSON is nested too deeply") from None
     except ValueError as broken:
         raise BodyError(f"the body is not JSON ({broken})") from None
+
+
+def _without_halves(value: Json) -> Json:
+    try:
+        return json.loads(well_formed(json.dumps(value, ensure_ascii=False)))
+    except (RecursionError, ValueError):
+        raise BodyError("the JSON is nested too deeply") from None
 
 
 def _brackets(content: bytes | str) -> int:

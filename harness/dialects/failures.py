@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from typing import Literal, NamedTuple
 
-from harness.dialects.body import BodyError, header, load_json, plain, text_or_empty
+from harness.dialects.body import BodyError, header, load_json, plain, text_or_empty, well_formed
 from harness.records.faults import ErrorKind, ModelError
 from harness.records.messages import Json
 
@@ -106,12 +106,12 @@ def failure_inside(provider: Provider, error: Json, *, default_status: int) -> M
     """Turn an error object that came inside an answer with status 200 into an error."""
     words = error if isinstance(error, str) else str(error)
     code = error.get("code") if isinstance(error, dict) else None
-    if isinstance(code, str) and code.isdigit():
+    if isinstance(code, str) and code.isascii() and code.isdigit():
         code = int(code[:4])
     known = isinstance(code, int) and not isinstance(code, bool) and 400 <= code < 600
     status = code if known and isinstance(code, int) else default_status
     message = text_or_empty(error.get("message")) if isinstance(error, dict) else words
-    return ModelError(kind_of(provider, status, words), (message or words)[:MAX_WORDS], status=status)
+    return ModelError(kind_of(provider, status, words), well_formed(message or words)[:MAX_WORDS], status=status)
 
 
 def kind_of(provider: Provider, status: int, words: str) -> ErrorKind:

@@ -41,7 +41,7 @@ def reply_from(answer: dict[str, Json], asked_model: str) -> ModelReply:
     calls = _calls(message, seed=text_or_empty(answer.get("id")))
     reasoning, text = _reasoning_and_text(message)
     return ModelReply(
-        text=well_formed(text),
+        text=text,
         tool_calls=calls,
         thinking=thinking_from(message.get("thinking_blocks"), reasoning),
         finish_reason=finish_reason(choice.get("finish_reason"), called_tools=bool(calls)),
@@ -84,10 +84,10 @@ def usage_from(usage: Json) -> Usage:
 
 def make_call(id: str, name: str, args_raw: str, *, seed: str, nth: int) -> ToolCall:
     """Build a tool call; one that came without an id gets one that only depends on the answer."""
-    args_raw = well_formed(args_raw)
+    id, name = well_formed(id), well_formed(name)
     if not id:
         id = f"call_{digest([seed, nth, name, args_raw])}"
-    return ToolCall(well_formed(id), well_formed(name), args_raw, tool_args(args_raw))
+    return ToolCall(id, name, args_raw, tool_args(args_raw))
 
 
 def thinking_from(blocks: Json, reasoning: str) -> tuple[ThinkingBlock, ...]:
@@ -103,12 +103,12 @@ def thinking_from(blocks: Json, reasoning: str) -> tuple[ThinkingBlock, ...]:
             if block.get("type") == "redacted_thinking"
             else ThinkingBlock(
                 "thinking",
-                text=well_formed(text_or_empty(block.get("thinking"))),
+                text=text_or_empty(block.get("thinking")),
                 signature=text_or_empty(block.get("signature")),
             )
             for block in passed
         )
-    return (ThinkingBlock("thinking", text=well_formed(reasoning)),) if reasoning else ()
+    return (ThinkingBlock("thinking", text=reasoning),) if reasoning else ()
 
 
 def text_of_parts(content: Json) -> tuple[str, str]:

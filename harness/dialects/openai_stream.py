@@ -43,17 +43,17 @@ class OpenAIStreamDecoder(StreamDecoder):
             self._done = True
             return
         try:
-            part = load_object(event.data)
+            part = load_object(event.data, keep_halves=True)
         except BodyError as broken:
             raise ModelError("bad_reply", f"an event of the stream cannot be read: {broken}") from None
         if event.name == "error":
             raise failure_inside("openai", part.get("error") or part, default_status=500)
         raise_error_inside(part, default_status=500)
-        self._id = self._id or text_or_empty(part.get("id"))
+        self._id = self._id or well_formed(text_or_empty(part.get("id")))
         self.model = text_or_empty(part.get("model")) or self.model
         usage = part.get("usage") or object_or_empty(part.get("x_groq")).get("usage")
         for choice in list_or_empty(part.get("choices")):
-            if isinstance(choice, dict) and choice.get("index") in {0, None}:
+            if isinstance(choice, dict) and choice.get("index") in (0, None):
                 self._on_choice(choice, chunks)
                 usage = usage or choice.get("usage")
         if isinstance(usage, dict):
@@ -72,11 +72,9 @@ class OpenAIStreamDecoder(StreamDecoder):
         thought, text = text_of_parts(delta.get("content"))
         reasoning = text_or_empty(delta.get("reasoning_content")) or text_or_empty(delta.get("reasoning")) or thought
         if reasoning:
-            self._reasoning.append(reasoning)
-            chunks.append(ReplyChunk("thinking", reasoning))
+            self._reasoning.append(self._emit("thinking", reasoning, chunks))
         if text:
-            self._text.append(text)
-            chunks.append(ReplyChunk("text", text))
+            self._text.append(self._emit("text", text, chunks))
         calls = delta.get("tool_calls")
         if not calls and isinstance(delta.get("function_call"), dict):
             calls = [{"index": 0, "function": delta["function_call"]}]
@@ -103,8 +101,7 @@ class OpenAIStreamDecoder(StreamDecoder):
         args = function.get("arguments", function.get("input"))
         piece = args if isinstance(args, str) else json.dumps(args) if isinstance(args, dict) else ""
         if piece:
-            draft.args.append(piece)
-            chunks.append(ReplyChunk("tool_args", piece, at))
+            draft.args.append(self._emit("tool_args", piece, chunks, at))
 
     def _complete(self) -> bool:
         return self._done or self._finish is not None
@@ -116,10 +113,10 @@ class OpenAIStreamDecoder(StreamDecoder):
             if draft.head[1]
         )
         return ModelReply(
-            text=well_formed("".join(self._text)),
+            text="".join(self._text),
             tool_calls=calls,
             thinking=thinking_from(None, "".join(self._reasoning)),
             finish_reason=finish_reason(self._finish),
             usage=self._usage,
-            model=self.model,
+            model=well_formed(self.model),
         )

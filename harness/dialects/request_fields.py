@@ -60,7 +60,7 @@ def texts(value: Json) -> tuple[str, ...]:
 
 def thinking_param(value: Json) -> Thinking | None:
     """Read a `thinking` parameter; None where there is none or its type is not known."""
-    if not isinstance(value, dict) or value.get("type") not in {"enabled", "adaptive", "disabled", "between_tools"}:
+    if not isinstance(value, dict) or value.get("type") not in ("enabled", "adaptive", "disabled", "between_tools"):
         return None
     return Thinking(value["type"], whole(value.get("budget_tokens")))
 

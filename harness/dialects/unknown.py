@@ -58,7 +58,7 @@ def _openai(answer: dict[str, Json]) -> Iterator[str]:
     yield from _beyond(answer, _OPENAI_TOP, "")
     choices = list_or_empty(answer.get("choices"))
     for choice in map(object_or_empty, choices):
-        if choice.get("index") not in {0, None}:
+        if choice.get("index") not in (0, None):
             yield "a second choice"
         yield from _beyond(choice, _OPENAI_CHOICE, "choice.")
         message = object_or_empty(choice.get("message") or choice.get("delta"))
