@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.agents.load import split_name
 from harness.cassettes import guard
 from harness.config import Config
 from harness.contracts.base import Contract
-from harness.contracts.catalogue import builtin, load_modules
-from harness.contracts.judge import contracts_for, judge, verdict_of
+from harness.contracts.catalogue import contracts_for, load_modules
+from harness.contracts.judge import judge, verdict_of
 from harness.errors import ExitCode
 from harness.gate.baseline import Baseline, load_baselines, mark_known
 from harness.matrix import Narrowing, PlannedCell, RunPlan, plan_run
@@ -27,8 +27,12 @@ from harness.records.case import GoldenCase
 from harness.records.digest import digest
 from harness.records.messages import Usage
 from harness.records.run import CaseVerdict, Cell, RunRecord, Totals, Trial, VerdictState
+from harness.records.trace import Event
 from harness.reports.store import RunStore
 from harness.trials import Project, replay
+
+if TYPE_CHECKING:
+    from harness.recording import RecordOutcome
 
 Json = Any
 OnVerdict = Callable[[CaseVerdict, int, int], None]
@@ -118,13 +122,41 @@ async def _replay_all(
             group.create_task(work())
 
 
+def record(project: Project, chosen: RunPlan, **how: Any) -> RecordOutcome:
+    """Record the trials of *chosen*: see `harness.recording.record`, which loads litellm."""
+    from harness.recording import record as recorded
+
+    return recorded(project, chosen, **how)
+
+
+def ask(
+    config: Config,
+    agent: str,
+    text: str,
+    model: str,
+    *,
+    base_url: str | None = None,
+    options: Mapping[str, Json] | None = None,
+    on_event: Callable[[Event], None] | None = None,
+) -> Trial:
+    """
+    Put one live question to *agent*, in the world of the first set of the matrix; nothing is recorded or judged.
+
+    Raises:
+        UsageError: No such agent.
+    """
+    from harness.recording import ask_live
+
+    return ask_live(Project(config), agent, text, model, base_url=base_url, options=options or {}, on_event=on_event)
+
+
 class Judged:
     """Holds trials against their contracts, and against what the baseline knows of them."""
 
     def __init__(self, project: Project) -> None:
         self._project = project
         modules = [project.config.root / path for path in project.config.contract_modules]
-        self._catalogue: dict[str, Contract] = {**builtin(), **load_modules(modules)}
+        self._catalogue = load_modules(modules)
         self._chosen: dict[tuple[str, str, str], Sequence[Contract]] = {}
         self._baselines: dict[str, Baseline] = {}
 

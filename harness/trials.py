@@ -20,7 +20,7 @@ from harness.config import Config, ModelConfig
 from harness.errors import CassetteError, UsageError
 from harness.goldensets.load import load_set
 from harness.matrix import PlannedCell
-from harness.models import open_replay_port
+from harness.models.fast import FastPort
 from harness.models.port import Port
 from harness.records.case import GoldenSet
 from harness.records.messages import Json
@@ -29,6 +29,8 @@ from harness.worlds.world import WorldTemplate, find_world
 
 CACHE = ".cache"
 SCRIPTED = "scripted"
+LIVE_SECONDS = 1800.0
+"""Wall-clock time that a leg gets at least on a live port."""
 
 
 class Tape(Protocol):
@@ -75,9 +77,7 @@ class Project:
     def golden_set(self, name: str) -> GoldenSet:
         """The golden set *name*."""
         if name not in self._sets:
-            self._sets[name] = load_set(
-                self.config.goldensets / f"{name}.yaml", root=self.config.root, cache=self.cache
-            )
+            self._sets[name] = load_set(self.config.goldensets / f"{name}.yaml", root=self.config.root)
         return self._sets[name]
 
     def agent(self, name: str) -> LoadedAgent:
@@ -95,7 +95,7 @@ class Project:
     def world_named(self, name: str) -> WorldTemplate:
         """The world *name*."""
         if name not in self._worlds:
-            self._worlds[name] = find_world(self.config.goldensets, name, cache=self.cache)
+            self._worlds[name] = find_world(self.config.goldensets, name, cache=self.cache / "worlds")
         return self._worlds[name]
 
     def cassette(self, path: Path) -> Cassette:
@@ -103,6 +103,10 @@ class Project:
         if self._pack is None:
             self._pack = Pack(self.cache / "replay.sqlite")
         return self._pack.load(path)
+
+    def relative(self, path: Path) -> str:
+        """*path* as people read it: relative to the project."""
+        return _relative(path, self.config.root)
 
     def model(self, name: str) -> ModelConfig | None:
         """What pyproject.toml says of a model."""
@@ -138,7 +142,7 @@ async def replay(project: Project, planned: PlannedCell, *, port: str) -> Trial:
     """Run *planned* against its cassette on the port `fast` or `wire`."""
     cell = planned.cell
     path = cassette_path(project.config.cassettes, cell)
-    relative = _relative(path, project.config.root)
+    relative = project.relative(path)
     try:
         cassette = project.cassette(path)
     except CassetteError as error:
@@ -146,9 +150,17 @@ async def replay(project: Project, planned: PlannedCell, *, port: str) -> Trial:
     player = Player(cassette, order=planned.case.order)
     began = time.perf_counter()
     world = project.world(planned)
-    ran = await run_trial(_setup(project, planned, world, open_replay_port(port, player), PlayerTape(player)))
+    ran = await run_trial(_setup(project, planned, world, _replay_port(port, player), PlayerTape(player)))
     replay_ms = (time.perf_counter() - began) * 1000
     return _as_trial(cell, ran, player, relative, replay_ms)
+
+
+def _replay_port(name: str, player: Player) -> Port:
+    if name == "fast":
+        return FastPort(player)
+    from harness.models.wire_port import WirePort  # brings litellm, which takes seconds
+
+    return WirePort(player)
 
 
 def _setup(
@@ -160,12 +172,13 @@ def _setup(
     *,
     clock: VirtualClock | None = None,
     listener: Listener | None = None,
+    least_seconds: float = 0.0,
 ) -> TrialSetup:
     return TrialSetup(
         cell=planned.cell, case=planned.case, agent=project.agent(planned.cell.agent), world=template.open(),
         port=port, clock=clock or VirtualClock(template.now), fingerprints=Fingerprinter(planned.case.volatile),
         tape=tape, default_model=project.asked_model(planned), options=planned.options,
-        sampling=project.sampling(planned), folder=project.config.goldensets, listener=listener,
+        sampling=project.sampling(planned), folder=project.config.goldensets, listener=listener, least_seconds=least_seconds,
     )  # fmt: skip
 
 
@@ -174,7 +187,10 @@ async def run_live(
 ) -> RanTrial:
     """Run *planned* on a port that asks a real server."""
     template = project.world(planned)
-    setup = _setup(project, planned, template, port, tape or NoTape(), clock=WallClock(template.now), listener=listener)
+    setup = _setup(
+        project, planned, template, port, tape or NoTape(), clock=WallClock(template.now), listener=listener,
+        least_seconds=LIVE_SECONDS,
+    )  # fmt: skip
     return await run_trial(setup)
 
 

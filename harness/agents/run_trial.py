@@ -89,6 +89,8 @@ class TrialSetup:
     external: External | None = None
     folder: Path = Path()
     """The folder of the golden set, where images lie."""
+    least_seconds: float = 0.0
+    """Wall-clock time that a leg gets at least, whatever the case says: a real model is slower than a recording."""
     listener: Listener | None = None
 
 
@@ -150,7 +152,7 @@ class _Stretch:
         self.text = text
         self.resume = leg.resume
         self.began_ms = setup.clock.ms()
-        self.seconds = case.limits.seconds or DEFAULT_SECONDS
+        self.seconds = max(case.limits.seconds or DEFAULT_SECONDS, setup.least_seconds)
         trial_id = f"{cell.agent}/{cell.model}/{cell.set}/{cell.case}.{cell.trial}"
         self.writer = TraceWriter(trial_id, setup.clock, stop_after=leg.stop_after, listener=setup.listener)
         self.tools = TracedTools(

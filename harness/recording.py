@@ -1,0 +1,319 @@
+"""Recording planned cells: the same trials, asked of a real server, with everything that passes kept as cassettes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+
+from harness.agents.run_trial import RanTrial
+from harness.agents.trace_writer import Listener
+from harness.cassettes.file import AnsweredBy, Provenance, UsageTotals
+from harness.cassettes.fingerprint import Fingerprinter
+from harness.cassettes.paths import cassette_path, check_collisions
+from harness.cassettes.recorder import Recorder
+from harness.cassettes.redact import Scrubber
+from harness.config import ModelConfig
+from harness.errors import CouldNotCheckError, HarnessError, UsageError
+from harness.goldensets.load import find_sets
+from harness.matrix import PlannedCell, RunPlan
+from harness.models.price import price_table
+from harness.models.route import is_loopback
+from harness.models.scripted.script import load_script
+from harness.models.scripted.server import ScriptedServer
+from harness.models.scripted.session import RECORDED_ORIGIN, ScriptSession
+from harness.records.case import GoldenCase
+from harness.records.messages import Json, Usage
+from harness.records.run import Cell, Trial
+from harness.trials import SCRIPTED, Project, replay, run_live, script_path
+
+PACKAGES = ("tapegate", "litellm", "openai", "httpx")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordOutcome:
+    """What a recording came to. *cost_usd* is None where nothing has a price; *refused* gives a reason each."""
+
+    calls: int = 0
+    cost_usd: float | None = None
+    cassettes: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Tally:
+    calls: int = 0
+    cost_usd: float | None = None
+    cassettes: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+
+    def spend(self, calls: int, cost_usd: float | None) -> None:
+        self.calls += calls
+        if cost_usd is not None:
+            self.cost_usd = (self.cost_usd or 0.0) + cost_usd
+
+    def outcome(self) -> RecordOutcome:
+        return RecordOutcome(
+            calls=self.calls, cost_usd=self.cost_usd, cassettes=tuple(self.cassettes), refused=tuple(self.refused)
+        )
+
+
+def record(
+    project: Project,
+    chosen: RunPlan,
+    *,
+    mode: str = "missing",
+    base_url: str | None = None,
+    budget_usd: float | None = None,
+    dry_run: bool = False,
+    on_progress: Callable[[str], None] | None = None,
+) -> RecordOutcome:
+    """
+    Record the trials of *chosen*.
+
+    Args:
+        project: The project that `plan` opened.
+        chosen: What `plan` listed.
+        mode: `missing` (no cassette yet), `stale` (does not replay any more; what still matches is kept), `all`, or
+            `verify` (ask the model again, say where it differs, write nothing).
+        base_url: The model's server, in place of the declared one.
+        budget_usd: Stop before a trial once this much is spent, above 0; None: no bound.
+        dry_run: Only say what would be recorded and what it would cost, by what the old cassettes cost.
+        on_progress: Told of each trial before it is recorded.
+
+    Raises:
+        UsageError: The model is not declared, or a script is missing or wrong.
+    """
+    tell = on_progress or (lambda _text: None)
+    check_collisions(project.config.cassettes, [planned.cell for planned in chosen.cells])
+    todo = asyncio.run(_wanted(project, chosen.cells, mode))
+    bill = _bill(project, todo)
+    if dry_run:
+        return bill
+    cost = f", about {bill.cost_usd:.2f} USD" if bill.cost_usd is not None else ""
+    tell(f"{len(todo)} of {len(chosen.cells)} trials to record: about {bill.calls} model calls{cost}")
+    tally = _Tally()
+    with ScriptedServer() as server:
+        asyncio.run(_record_all(project, todo, mode, base_url, budget_usd, server, tally, tell))
+    project.close()
+    return tally.outcome()
+
+
+async def _wanted(project: Project, cells: Sequence[PlannedCell], mode: str) -> list[PlannedCell]:
+    """The cells that *mode* is about."""
+    if mode == "all":
+        return list(cells)
+    if mode in {"missing", "verify"}:
+        there = mode == "verify"
+        return [cell for cell in cells if cassette_path(project.config.cassettes, cell.cell).is_file() == there]
+    return [cell for cell in cells if (await replay(project, cell, port="fast")).code]
+
+
+def _bill(project: Project, todo: Sequence[PlannedCell]) -> RecordOutcome:
+    """What recording *todo* takes, judged by the old cassettes; a trial without one counts as the average of the rest."""
+    tally = _Tally()
+    unknown = 0
+    for planned in todo:
+        path = cassette_path(project.config.cassettes, planned.cell)
+        tally.cassettes.append(project.relative(path))
+        try:
+            old = project.cassette(path)
+        except HarnessError:
+            unknown += 1
+            continue
+        tally.spend(len(old.interactions), old.provenance.usage.cost_usd if old.provenance.usage else None)
+    known = len(todo) - unknown
+    if known and unknown:
+        share = unknown / known
+        tally.spend(round(tally.calls * share), tally.cost_usd * share if tally.cost_usd is not None else None)
+    return tally.outcome()
+
+
+async def _record_all(
+    project: Project,
+    todo: Sequence[PlannedCell],
+    mode: str,
+    base_url: str | None,
+    budget_usd: float | None,
+    server: ScriptedServer,
+    tally: _Tally,
+    tell: Callable[[str], None],
+) -> None:
+    """Record *todo*, at most `concurrency` trials at once; a trial that is refused does not stop the others."""
+    queue = iter(enumerate(todo, start=1))
+
+    async def work() -> None:
+        for number, planned in queue:
+            name = project.relative(cassette_path(project.config.cassettes, planned.cell))
+            if budget_usd is not None and (tally.cost_usd or 0.0) >= budget_usd:
+                tally.refused.append(f"{name}: the budget of {budget_usd:g} USD is spent")
+                continue
+            tell(f"{number}/{len(todo)} {name}")
+            try:
+                await _record_one(project, planned, mode, base_url, server, tally)
+            except UsageError:
+                raise
+            except HarnessError as error:
+                tally.refused.append(f"{name}: {error.message}")
+            else:
+                tally.cassettes.append(name)
+
+    workers = 1 if any(planned.cell.model == SCRIPTED for planned in todo) else project.config.concurrency
+    async with asyncio.TaskGroup() as group:
+        for _ in range(max(1, workers)):
+            group.create_task(work())
+
+
+async def _record_one(
+    project: Project,
+    planned: PlannedCell,
+    mode: str,
+    base_url: str | None,
+    server: ScriptedServer,
+    tally: _Tally,
+) -> None:
+    """
+    Record one trial.
+
+    Raises:
+        CouldNotCheckError: The trial was cut off, so that its recording is not complete.
+        HarnessError: The run did not follow its script, or a secret could not be removed.
+    """
+    path = cassette_path(project.config.cassettes, planned.cell)
+    with _source(project, planned, base_url, server) as source:
+        recorder = Recorder(path, _provenance(project, planned, source), scrub=Scrubber.from_env(os.environ))
+        try:
+            ran = await _run_recorded(project, planned, source, recorder)
+            source.close()
+        except BaseException:
+            recorder.abandon()
+            raise
+    usage = _usage(ran)
+    cost = None if source.answered_by != "live" else price_table().cost_usd(project.asked_model(planned), usage)
+    tally.spend(sum(trace.events[-1].data.counts.llm for trace in ran.traces), cost)
+    if ran.code:
+        recorder.abandon()
+        raise CouldNotCheckError(ran.code, ran.because)
+    recorder.finish(usage=_totals(usage, cost))
+
+
+@dataclass(slots=True)
+class _Source:
+    """Who answers a recording: where, as what, and under which address it is written down."""
+
+    base_url: str | None
+    answered_by: AnsweredBy
+    model: ModelConfig | None = None
+    session: ScriptSession | None = None
+
+    @property
+    def rewrite(self) -> dict[str, str]:
+        """Real addresses to recorded ones."""
+        return {self.session.origin: RECORDED_ORIGIN} if self.session else {}
+
+    def close(self) -> None:
+        """
+        Hold a scripted run against its script.
+
+        Raises:
+            HarnessError: An expectation was not met, a call was not in the script, or a step was not used.
+        """
+        if self.session is not None:
+            self.session.close()
+
+
+@contextmanager
+def _source(project: Project, planned: PlannedCell, base_url: str | None, server: ScriptedServer) -> Iterator[_Source]:
+    name = planned.cell.model
+    if name == SCRIPTED:
+        session = server.open(load_script(script_path(project, planned.cell)))
+        try:
+            yield _Source(session.openai_base_url, "scripted", session=session)
+        finally:
+            with suppress(HarnessError):  # a run that was cut off is refused for that
+                session.close()
+        return
+    declared = project.model(name)
+    if declared is None and base_url is not None:
+        raise UsageError(
+            "undeclared-model",
+            f"`{name}` at {base_url} is not declared, so nothing would prove who answered",
+            hint=f'declare it in pyproject.toml: [tool.harness.models."{name}"] with answered_by, sha256 and server',
+        )
+    where = base_url or (declared.base_url if declared else None)
+    yield _Source(where, declared.answered_by if declared else "live", model=declared)
+
+
+async def _run_recorded(project: Project, planned: PlannedCell, source: _Source, recorder: Recorder) -> RanTrial:
+    """Run the trial on the live port with a tape between litellm and the network."""
+    from harness.cassettes.tapes import RecordTape
+    from harness.models.live import LivePort
+
+    fingerprinter = Fingerprinter(planned.case.volatile, scrub=recorder.scrubber.scrub)
+    tape = RecordTape(recorder, answered_by=source.answered_by, fingerprinter=fingerprinter, rewrite=source.rewrite)
+    return await run_live(project, planned, LivePort(source.base_url, tape=tape))
+
+
+def _provenance(project: Project, planned: PlannedCell, source: _Source) -> Provenance:
+    declared = source.model
+    sampling = project.sampling(planned)
+    return Provenance(
+        answered_by=source.answered_by,
+        recorded=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        code=project.agent(planned.cell.agent).digest,
+        versions=_versions(),
+        server=(declared.server or "") if declared else "",
+        model_sha256=(declared.sha256 or "") if declared else "",
+        sampling={name: value for name, value in sampling.items() if name != "seed"},
+        seed=sampling.get("seed"),
+    )
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _usage(ran: RanTrial) -> Usage:
+    return sum((trace.events[-1].data.usage for trace in ran.traces), Usage())
+
+
+def _totals(usage: Usage, cost_usd: float | None) -> UsageTotals:
+    return UsageTotals(
+        input=usage.input, output=usage.output, cached=usage.cached, thinking=usage.thinking, cost_usd=cost_usd,
+        price_table=price_table().digest if cost_usd is not None else "",
+    )  # fmt: skip
+
+
+def ask_live(
+    project: Project,
+    agent: str,
+    text: str,
+    model: str,
+    *,
+    base_url: str | None,
+    options: Mapping[str, Json],
+    on_event: Listener | None,
+) -> Trial:
+    """Put one question to a live model; streamed where the agent has an option for it."""
+    from harness.models.live import LivePort
+
+    loaded = project.agent(agent)
+    declared = project.model(model)
+    streamed = {"stream": True} if "stream" in loaded.options else {}
+    sets = [row.set for row in project.config.matrix] or sorted(find_sets(project.config.goldensets))
+    cell = Cell(agent, model, sets[0] if sets else "ask", "ask", 0)
+    planned = PlannedCell(cell=cell, case=GoldenCase(id="ask", question=text), options={**streamed, **options})
+    port = LivePort(base_url or (declared.base_url if declared else None))
+    ran = asyncio.run(run_live(project, planned, port, listener=on_event))
+    answered_by: AnsweredBy = declared.answered_by if declared else ("local" if is_loopback(base_url) else "live")
+    return Trial(cell=cell, traces=ran.traces, provenance=answered_by, could_not_check=ran.because, code=ran.code)
