@@ -94,6 +94,8 @@ class Contract:
     needs: frozenset[str] = frozenset()
     over: Over = "leg"
     shrinks: bool = True
+    on_request: bool = False
+    """Asked only where a case or a policy names it."""
     doc: str = ""
     """The whole docstring, for `harness explain`."""
     at: str = ""
@@ -156,6 +158,7 @@ def contract(
     needs: tuple[str, ...] = (),
     over: Over = "leg",
     shrinks: bool = True,
+    on_request: bool = False,
 ) -> Callable[[Callable[..., Iterable[Found]]], Contract]:
     """
     Make a contract of a generator function; its docstring says the rule, its keyword-only parameters are options.
@@ -168,6 +171,7 @@ def contract(
         needs: Event types of which a trace must have one, or else the contract is vacuous.
         over: `leg` to be asked for each leg, `trial` to be asked once with the last leg's view.
         shrinks: False where taking events away breaks the rule by itself.
+        on_request: True to ask it only where a case or a policy names it; a project's own contracts always are.
 
     Raises:
         TypeError: The function has no docstring.
@@ -180,7 +184,7 @@ def contract(
         about = " ".join(doc.split("\n\n")[0].split())
         return Contract(
             id=id, about=about, check=function, kind=kind, designs=designs, version=version,
-            needs=frozenset(needs), over=over, shrinks=shrinks, doc=doc,
+            needs=frozenset(needs), over=over, shrinks=shrinks, on_request=on_request, doc=doc,
         )  # fmt: skip
 
     return wrap

@@ -10,7 +10,20 @@ from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 
-from harness.contracts import case_rules, common
+from harness.contracts import (
+    answer,
+    case_rules,
+    common,
+    conversation,
+    effects,
+    grounding,
+    leaks,
+    lean,
+    lean_plan,
+    legacy,
+    markdown,
+    searching,
+)
 from harness.contracts.base import Contract
 from harness.errors import BadFileError, HarnessError
 from harness.records.case import GoldenCase
@@ -18,12 +31,16 @@ from harness.records.messages import Json
 
 Catalogue = Mapping[str, Contract]
 
+_MODULES = (
+    common, effects, conversation, leaks, grounding, searching, markdown, lean, lean_plan, legacy, case_rules, answer,
+)  # fmt: skip
+
 
 @lru_cache(maxsize=1)
 def builtin() -> Catalogue:
     """The contracts of this product by id, in the order in which they are asked."""
-    found = [*_contracts_in(common), *_contracts_in(case_rules)]
-    return MappingProxyType({contract.id: contract for contract in found})
+    found = {contract.id: contract for module in _MODULES for contract in _contracts_in(module)}
+    return MappingProxyType({id: found[id] for id in sorted(found, key=_place)})
 
 
 def load_modules(paths: Sequence[Path], *, over: Catalogue | None = None) -> Catalogue:
@@ -82,9 +99,16 @@ def unknown_contract(name: str, case: GoldenCase, catalogue: Iterable[str]) -> B
     )
 
 
+def _place(id: str) -> tuple[int, str, int]:
+    """Common contracts first, by number, then those of single designs, then the rules of cases."""
+    family, number = id.rstrip("0123456789"), id[len(id.rstrip("0123456789")) :]
+    order = {"CX": 0, "CL": 1, "CP": 1}.get(family, 2)
+    return (order, family if order == 1 else "", int(number or 0))
+
+
 @lru_cache(maxsize=256)
 def _automatic(design: str) -> tuple[Contract, ...]:
-    return tuple(c for c in builtin().values() if c.applies_to(design) and not c.needs_options)
+    return tuple(c for c in builtin().values() if c.applies_to(design) and not c.on_request)
 
 
 def _contracts_in(module: ModuleType) -> list[Contract]:

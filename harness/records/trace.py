@@ -105,6 +105,9 @@ class LlmCall(_Data, frozen=True, kw_only=True, omit_defaults=True):
     """One digest a message, in order; a later call of the same conversation must start with the same ones."""
     thinking_digests: tuple[tuple[int, str], ...] = ()
     """(position of the message, digest of one thinking block) for every block that the request returns, in order."""
+    said_digests: tuple[tuple[int, str], ...] | None = None
+    """(position of the message, digest of its text) for every assistant message with both a text and tool calls; None:
+    not stated."""
     n_messages: int
     system_digest: str = ""
     system_sections: tuple[str, ...] = ()
