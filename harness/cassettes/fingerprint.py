@@ -15,10 +15,11 @@ import hashlib
 import re
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from operator import attrgetter
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
+from harness.cassettes.redact import scrub_shapes
 from harness.errors import UsageError
 from harness.records.digest import DIGEST_CHARS, canonical_json, digest, digest_bytes
 from harness.records.messages import (
@@ -38,7 +39,17 @@ _ID_IN_TEXT = re.compile(
 )
 _MIDDLE_OF_UUID = re.compile(rb"-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-")
 _PARAMETERS = tuple(name for name in ModelRequest.__struct_fields__ if name not in ("messages", "tools"))
+_MESSAGE_FIELDS = ("role", "content", "tool_calls", "tool_call_id", "thinking")
 _parameters_of = attrgetter(*_PARAMETERS)
+
+
+class Canonical(msgspec.Struct, frozen=True):
+    """A request as its fingerprint sees it, in parts that can be compared; ids are renamed within each message."""
+
+    kind: Literal["chat", "embedding"]
+    parameters: dict[str, Json]
+    tools: dict[str, Json]
+    messages: list[dict[str, Json]]
 
 
 class _Node:
@@ -62,13 +73,13 @@ class Fingerprinter:
 
     Args:
         volatile: Regexes; what they match in messages, tool arguments and descriptions does not count.
-        scrub: Removes secrets, in the same way as the recorder does.
+        scrub: Removes secrets; by default those that are known by their shape.
 
     Raises:
         UsageError: A regex is invalid, or matches the empty text.
     """
 
-    def __init__(self, volatile: Sequence[str] = (), *, scrub: Callable[[str], str] | None = None) -> None:
+    def __init__(self, volatile: Sequence[str] = (), *, scrub: Callable[[str], str] = scrub_shapes) -> None:
         self._volatile = [_compiled(pattern) for pattern in volatile]
         self._matched: set[int] = set()
         self._scrub = scrub
@@ -102,14 +113,37 @@ class Fingerprinter:
     def wire(self, body: bytes) -> str:
         """The fingerprint of a body as it goes over the wire; bodies that are not JSON are taken byte for byte."""
         try:
-            document = msgspec.json.decode(body)
+            return digest_bytes(self._wire_line(body))
         except msgspec.DecodeError:
             return digest_bytes(body)
-        names: dict[str, str] = {}
-        if isinstance(document, dict):
-            for holder, key in _wire_ids(document):
-                holder[key] = _name(holder[key], names)
-        return digest_bytes(self._renamed(canonical_json(self._clean_wire(document)), names))
+
+    def wire_document(self, body: bytes) -> Json:
+        """The body as its wire fingerprint sees it; None where it is not JSON."""
+        try:
+            return msgspec.json.decode(self._wire_line(body))
+        except msgspec.DecodeError:
+            return None
+
+    def canonical(self, request: ModelRequest | EmbeddingRequest) -> Canonical:
+        """*request* in parts, to be compared with another one."""
+        if isinstance(request, EmbeddingRequest):
+            texts = [{"role": "text", "content": self._clean(text)} for text in request.texts]
+            return Canonical("embedding", {"model": request.model}, {}, texts)
+        messages = []
+        for message in request.messages:
+            names: dict[str, str] = {}
+            line = self._renamed(canonical_json(self._message(message, names)), names)
+            fields = zip(_MESSAGE_FIELDS, msgspec.json.decode(line), strict=False)
+            messages.append({name: value for name, value in fields if value or name == "content"})
+        tools = {
+            tool.name: {
+                "description": self._clean(tool.description),
+                "parameters": self._clean_json(tool.parameters),
+            }
+            for tool in request.tools
+        }
+        parameters = msgspec.to_builtins(self._sent_parameters(_parameters_of(request)))
+        return Canonical("chat", parameters, tools, messages)
 
     @property
     def unmatched_volatile(self) -> tuple[str, ...]:
@@ -138,7 +172,11 @@ class Fingerprinter:
         if message.role in ("system", "user") and not message.tool_calls:
             return [message.role, content]
         calls = [
-            [_name(call.id, names), call.name, self._clean_json(call.args_raw if call.args is None else call.args)]
+            {
+                "id": _name(call.id, names),
+                "name": call.name,
+                "args": self._clean_json(call.args_raw if call.args is None else call.args),
+            }
             for call in message.tool_calls
         ]
         answered = message.tool_call_id and _name(message.tool_call_id, names)
@@ -153,12 +191,16 @@ class Fingerprinter:
         key = None if request.json_schema else (parameters, *map(id, request.tools))
         known = self._heads.get(key) if key else None
         if known is None:
-            head = {n: _parameter(value) for n, value in zip(_PARAMETERS, parameters, strict=True) if _was_sent(value)}
+            head = self._sent_parameters(parameters)
             head["tools"] = [self._tool_digest(tool) for tool in request.tools]
             known = (request.tools, canonical_json(head))  # the tools are kept alive, so that their id() stays theirs
             if key:
                 self._heads[key] = known
         return known[1]
+
+    def _sent_parameters(self, parameters: tuple[Json, ...]) -> dict[str, Json]:
+        named = zip(_PARAMETERS, parameters, strict=True)
+        return {name: _parameter(value) for name, value in named if _was_sent(value)}
 
     def _tool_digest(self, tool: ToolSpec) -> str:
         known = self._tools.get(id(tool))
@@ -169,11 +211,9 @@ class Fingerprinter:
 
     def _clean(self, text: str) -> str:
         """*text* without secrets, volatile parts replaced."""
-        if not self._volatile and self._scrub is None:
-            return text
         cleaned = self._texts.get(text)
         if cleaned is None:
-            cleaned = self._scrub(text) if self._scrub else text
+            cleaned = self._scrub(text)
             for number, pattern in enumerate(self._volatile):
                 cleaned, matches = pattern.subn(f"<volatile {number}>", cleaned)
                 if matches:
@@ -184,8 +224,6 @@ class Fingerprinter:
     def _clean_json(self, value: Json) -> Json:
         if isinstance(value, str):
             return self._clean(value)
-        if not self._volatile and self._scrub is None:
-            return value
         if isinstance(value, dict):
             return {key: self._clean_json(item) for key, item in value.items()}
         if isinstance(value, (list, tuple)):
@@ -203,6 +241,14 @@ class Fingerprinter:
         if isinstance(value, list):
             return [self._clean_wire(item) for item in value]
         return self._clean(value) if isinstance(value, str) else value
+
+    def _wire_line(self, body: bytes) -> bytes:
+        document = msgspec.json.decode(body)
+        names: dict[str, str] = {}
+        if isinstance(document, dict):
+            for holder, key in _wire_ids(document):
+                holder[key] = _name(holder[key], names)
+        return self._renamed(canonical_json(self._clean_wire(document)), names)
 
     def _renamed(self, line: bytes, names: dict[str, str]) -> bytes:
         """Rename the ids that stand inside texts."""

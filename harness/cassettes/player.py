@@ -7,17 +7,23 @@ A call that the cassette does not hold is a miss: it is raised as a BaseExceptio
 
 from __future__ import annotations
 
+import shlex
 from collections import deque
+from collections.abc import Callable
+from pathlib import Path
 from threading import Lock
-from typing import Literal
+from typing import Literal, NoReturn
+from urllib.parse import urlsplit
 
 import msgspec
 
 from harness.cassettes.file import Cassette, Interaction
 from harness.cassettes.fingerprint import Fingerprinter
-from harness.errors import ReplayMissError
+from harness.cassettes.paths import cell_of
+from harness.errors import BadFileError, ReplayMissError
 from harness.records.messages import EmbeddingRequest, ModelRequest
 
+Asked = ModelRequest | EmbeddingRequest
 MissCause = Literal["prompt", "tool_schema", "model", "params", "message", "extra_call", "order", "unknown"]
 
 
@@ -28,6 +34,8 @@ class Miss(msgspec.Struct, frozen=True):
     explanation: str
     cause: MissCause
     command: str
+    cost_usd: float | None = None
+    """What recording the trial cost the last time."""
 
 
 class Player:
@@ -38,7 +46,7 @@ class Player:
         cassette: What was recorded.
         order: `any` finds answers by fingerprint alone; `strict` also wants the calls in their recorded order.
         fingerprinter: The trial's own, for calls that come in by the wire.
-        command: What a person runs to record the trial again; shown with a miss.
+        command: What a person runs to record the trial again; by default told from the cassette's path.
     """
 
     def __init__(
@@ -47,7 +55,7 @@ class Player:
         *,
         order: Literal["any", "strict"] = "any",
         fingerprinter: Fingerprinter | None = None,
-        command: str = "harness record --mode stale",
+        command: str = "",
     ) -> None:
         self.cassette = cassette
         self.misses: list[Miss] = []
@@ -55,10 +63,11 @@ class Player:
         """Transport drifts: the logical call was found, and its wire form differs."""
         self._order = order
         self._fingerprinter = fingerprinter or Fingerprinter()
-        self._command = command
+        self._command = command or _command(cassette.path)
         self._lock = Lock()
         self._played = [False] * len(cassette.interactions)
         self._next = 0
+        self._asked = 0
         self._by_ask: dict[tuple[str, str], deque[int]] = {}
         self._by_wire: dict[tuple[str, str], deque[int]] = {}
         for position, interaction in enumerate(cassette.interactions):
@@ -77,7 +86,7 @@ class Player:
         with self._lock:
             position = self._take(self._by_ask, (ask, slot))
         if position < 0:
-            self._miss(ask, slot, request)
+            self._miss(ask, slot, lambda: request)
         return self.cassette.interactions[position]
 
     def play_wire(self, method: str, uri: str, body: bytes, ask: str | None = None, slot: str = "") -> Interaction:
@@ -94,10 +103,10 @@ class Player:
         with self._lock:
             position = self._take(index, (key, slot))
         if position < 0:
-            self._miss(key, slot, None)
+            self._miss(key, slot, lambda: _decoded(uri, body))
         interaction = self.cassette.interactions[position]
-        if interaction.wire != wire:
-            self.drifts.append(f"call {interaction.call}: {method} {uri} has another wire form than was recorded")
+        if interaction.wire and interaction.wire != wire:
+            self._note_drift(interaction, method, uri, body)
         return interaction
 
     def unused(self) -> list[Interaction]:
@@ -106,6 +115,7 @@ class Player:
 
     def _take(self, index: dict[tuple[str, str], deque[int]], key: tuple[str, str]) -> int:
         """The position of the next interaction under *key*, now played; -1 where there is none."""
+        self._asked += 1
         queue = index.get(key)
         while queue:
             position = queue[0]
@@ -119,8 +129,73 @@ class Player:
             queue.popleft()
         return -1
 
-    def _miss(self, key: str, slot: str, request: ModelRequest | EmbeddingRequest | None) -> None:
-        explanation = f"a model call is not in {self.cassette.path or 'the cassette'}"
+    def _note_drift(self, interaction: Interaction, method: str, uri: str, body: bytes) -> None:
+        from harness.cassettes.drift import wire_drift
+
+        lines = wire_drift(interaction, method, urlsplit(uri).path, body, self._fingerprinter)
+        self.drifts.extend(line for line in lines if line not in self.drifts)
+
+    def _miss(self, key: str, slot: str, request: Callable[[], Asked | None]) -> NoReturn:
+        number = self._asked
+        cause, because = self._explained(key, slot, request, number)
+        explanation = f"model call {number} is not in `{_shown(self.cassette.path)}`\n{because}"
+        usage = self.cassette.provenance.usage
         with self._lock:
-            self.misses.append(Miss(key, explanation, "unknown", self._command))
+            self.misses.append(Miss(key, explanation, cause, self._command, usage.cost_usd if usage else None))
         raise ReplayMissError(key, explanation)
+
+    def _explained(
+        self, key: str, slot: str, request: Callable[[], Asked | None], number: int
+    ) -> tuple[MissCause, str]:
+        if self.misses:
+            return "unknown", "an earlier call of this trial was missed already"
+        alike = [item for item in self.cassette.interactions if key in (item.ask, item.wire)]
+        if alike:
+            return self._known_call(alike, slot, number)
+        asked = request()
+        if asked is None:
+            return "unknown", "no recorded call can be compared with it"
+        from harness.cassettes.drift import explain
+
+        unplayed = [not played for played in self._played]
+        drift = explain(asked, self.cassette, fingerprinter=self._fingerprinter, unplayed=unplayed)
+        return drift.cause, drift.text
+
+    def _known_call(self, alike: list[Interaction], slot: str, number: int) -> tuple[MissCause, str]:
+        """Why a call that was recorded is not answered."""
+        same_slot = [item for item in alike if item.slot == slot]
+        if not same_slot:
+            slots = ", ".join(f"`{item.slot}`" for item in alike)
+            return "order", f"it was recorded in slot {slots}, and is asked for in slot `{slot}`"
+        left = [item for item in same_slot if item in self.unused()]
+        if left:
+            due = self.cassette.interactions[self._next].call if self._next < len(self._played) else "none"
+            return "order", f"it was recorded as call {left[0].call}; in strict order, call {due} comes next"
+        answers = f"{len(same_slot)} {'answer was' if len(same_slot) == 1 else 'answers were'} recorded"
+        return "extra_call", f"call {number} asks again what call {same_slot[-1].call} asked, and {answers}"
+
+
+def _decoded(uri: str, body: bytes) -> Asked | None:
+    """The logical request behind a body, or None where its interface is not known."""
+    from harness.dialects import dialect_of
+
+    dialect = dialect_of(uri)
+    try:
+        return dialect.decode_request(body) if dialect else None
+    except BadFileError:
+        return None
+
+
+def _shown(path: str) -> str:
+    """The part of a cassette's path that people know it by."""
+    parts = Path(path).parts
+    return "/".join(parts[-5:]) if len(parts) > 5 else path or "the cassette"
+
+
+def _command(path: str) -> str:
+    parts = Path(path).parts
+    cell = cell_of(Path(*parts[:-4]), Path(path)) if len(parts) > 4 else None
+    if cell is None:
+        return "harness record --mode stale"
+    words = (cell.set, "--agent", cell.agent, "--model", cell.model, "--case", cell.case, "--mode", "stale")
+    return "harness record " + " ".join(shlex.quote(word) for word in words)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from urllib.parse import quote
 
 import msgspec
@@ -91,10 +92,7 @@ class Scrubber:
         """Put `<secret:NAME>` in place of every secret; a second time changes nothing more."""
         if self._exact is not None:
             text = self._exact.sub(lambda match: self._placeholder(match.group()), text)
-        for shape in _SHAPES:
-            if any(needle in text for needle in shape.needles):
-                text = shape.regex.sub(f"<secret:{shape.name}>", text)
-        return text
+        return _without_shapes(text)
 
     def scan(self, text: str) -> list[SecretFound]:
         """The secrets that *text* holds, by their place."""
@@ -123,6 +121,23 @@ class Scrubber:
     def _placeholder(self, text: str) -> str:
         name = self._names.get(text)
         return text if name is None else f"<secret:{name}>"
+
+
+@lru_cache(maxsize=512)
+def scrub_shapes(text: str) -> str:
+    """
+    Put `<secret:NAME>` in place of whatever has the shape of a secret.
+
+    Trials of one agent share their long prompts, so the latest texts are remembered.
+    """
+    return _without_shapes(text)
+
+
+def _without_shapes(text: str) -> str:
+    for shape in _SHAPES:
+        if any(needle in text for needle in shape.needles):
+            text = shape.regex.sub(f"<secret:{shape.name}>", text)
+    return text
 
 
 def scan(text: str) -> list[SecretFound]:
