@@ -195,26 +195,18 @@ class NewsroomTools:
 
     def _matching(self, words: list[str]) -> list[dict[str, Json]]:
         """
-        Documents for *words*, best first. Words in more than half of the documents tell nothing, unless every word of
-        the query is one of them.
+        Documents for *words* by id, title and keywords, best first.
+
+        A word that more than half of the documents have tells nothing; such words count only where the query holds no
+        others. So "Projekt Beta" finds Beta alone, and nothing where there is no Beta.
         """
-        documents = self._world.rows("SELECT id, title, keywords, text FROM documents ORDER BY id")
-        holds = {
-            row["id"]: set(_words(f"{row['id']} {row['title']} {row['keywords']} {row['text']}")) for row in documents
-        }
-        spread = {word: sum(word in held for held in holds.values()) for word in words}
-        telling = {word for word in words if 0 < spread[word] <= len(documents) / 2}
-        if not telling and 0 in spread.values():
-            return []
-        score = {
-            key: sum(word in held for word in words)
-            for key, held in holds.items()
-            if telling <= set() or telling & held
-        }
-        ranked = sorted(
-            (row for row in documents if score.get(row["id"])), key=lambda row: (-score[row["id"]], row["id"])
-        )
-        return [{"id": row["id"], "title": row["title"]} for row in ranked]
+        documents = self._world.rows("SELECT id, title, keywords FROM documents ORDER BY id")
+        index = [(row, {word for text in row.values() for word in _words(text)}) for row in documents]
+        spread = {word: sum(word in indexed for _, indexed in index) for word in words}
+        telling = {word for word in words if spread[word] <= len(documents) / 2} or set(words)
+        found = [(row, indexed) for row, indexed in index if telling & indexed]
+        found.sort(key=lambda entry: -len(entry[1].intersection(words)))
+        return [{"id": row["id"], "title": row["title"]} for row, _ in found]
 
 
 def _words(text: str) -> list[str]:

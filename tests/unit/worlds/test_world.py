@@ -1,0 +1,297 @@
+"""Worlds: a copy for each trial, and changes that are read from the store."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.errors import BadFileError, UsageError
+from harness.records.trace import Effect
+from harness.worlds import World, WorldTemplate, find_world, load_world
+
+ROOT = Path(__file__).parents[3]
+WORLD = """
+format: 1
+about: A drawer
+now: "2026-01-02T03:04:05+00:00"
+user: kim
+settings: {size: 3}
+tables:
+  things:
+    key: id
+    rows:
+      - {id: 1, name: pen, n: 2}
+      - {id: 2, name: cup}
+  notes:
+    key: id
+    rows: [{id: a, text: x}]
+variants:
+  without-pen: {about: The same without a pen, remove: {things: [1]}}
+"""
+TOOLS = """
+from harness.records.tool import tool
+
+def build(world):
+    @tool(effect="read")
+    def look() -> int:
+        '''Count the things.'''
+        return len(world.rows("SELECT * FROM things"))
+    return [look]
+"""
+
+keys = st.integers(1, 6)
+writes = st.lists(
+    st.tuples(st.just("insert"), keys, st.integers(0, 3))
+    | st.tuples(st.just("update"), keys, st.integers(0, 3))
+    | st.tuples(st.just("delete"), keys, st.just(0)),
+    max_size=12,
+)
+
+
+def make(folder: Path, world: str = WORLD, tools: str = TOOLS) -> Path:
+    place = folder / "goldensets" / "worlds" / "drawer"
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "world.yaml").write_text(world, encoding="utf-8")
+    (place / "tools.py").write_text(tools, encoding="utf-8")
+    return place
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory):
+    return load_world(make(tmp_path_factory.mktemp("world")))
+
+
+def do(world: World, write: tuple[str, int, int]) -> tuple[Effect, ...]:
+    """Do one random write as a tool would, and report what it reports; nothing where it does not apply."""
+    kind, key, n = write
+    there = world.row("things", key) is not None
+    if kind == "insert":
+        return () if there else (world.insert("things", id=key, name="new", n=n),)
+    if kind == "update":
+        return world.update("things", key, n=n) if there else ()
+    return world.delete("things", key)
+
+
+def played(template: WorldTemplate, effects: Iterable[Effect]) -> dict[tuple[str, str], dict]:
+    """The rows of the beginning with *effects* done to them, one after the other, each from where it says it starts."""
+    rows = {(table, str(key)): dict(row) for table, of in template.dump.items() for key, row in of.items()}
+    for effect in effects:
+        at = (effect.kind, effect.key)
+        row = rows.pop(at, None)
+        assert (row is None) == (effect.before is None)
+        assert (effect.before or {}).items() <= (row or {}).items()
+        if effect.after is not None:
+            rows[at] = {**(row or {}), **effect.after}
+    return rows
+
+
+def now(world: World) -> dict[tuple[str, str], dict]:
+    """The rows as they are."""
+    return {
+        (table, str(row["id"])): row for table in ("things", "notes") for row in world.rows(f"SELECT * FROM {table}")
+    }
+
+
+@given(writes)
+def test_changes_in_the_store_are_those_that_tools_report(template, steps):
+    """The law: from the beginning, what tools report and what the store shows as changed lead to the same rows."""
+    world = template.open()
+    reported = [effect for step in steps for effect in do(world, step)]
+
+    assert now(world) == played(template, reported)
+    assert now(world) == played(template, world.diff())
+    assert len(world.diff()) == len({(effect.kind, effect.key) for effect in world.diff()})
+
+
+@given(writes, writes)
+def test_two_worlds_never_see_each_others_writes(template, first, second):
+    """A trial's rows are the same whether another trial writes at the same time or not."""
+    alone = template.open()
+    for step in first:
+        do(alone, step)
+    one, two = template.open(), template.open()
+    for number in range(max(len(first), len(second))):
+        for world, steps in ((one, first), (two, second)):
+            if number < len(steps):
+                do(world, steps[number])
+
+    assert alone.diff() == one.diff()
+    assert alone.store_digest() == one.store_digest()
+    assert template.store_digest == template.open().store_digest()
+
+
+@given(writes)
+def test_digest_changes_exactly_when_the_store_does(template, steps):
+    """The digest is that of the beginning if and only if nothing differs from it."""
+    world = template.open()
+    for step in steps:
+        do(world, step)
+
+    assert (world.store_digest() == template.store_digest) == (world.diff() == ())
+
+
+def test_change_that_no_tool_reports_is_found(template):
+    """The store is asked, not the tool: a write behind everybody's back stands in the diff."""
+    world = template.open()
+    world.execute("UPDATE things SET n = 9 WHERE id = 1")
+
+    assert (Effect("things", "1", {"n": 2}, {"n": 9}),) == world.diff()
+
+
+def test_reading_costs_no_copy(template):
+    """A world that is only read shares the template's rows and keeps its digest."""
+    world = template.open()
+    world.rows("SELECT * FROM things")
+    world.row("things", 1)
+
+    assert world._own is None
+    assert template.store_digest == world.store_digest()
+    assert () == world.diff()
+
+
+def test_closed_world_reads_as_at_its_start(template):
+    """Closing gives the copy back; closing twice is no error."""
+    world = template.open()
+    world.delete("things", 1)
+    world.close()
+    world.close()
+
+    assert () == world.diff()
+
+
+def test_world_tells_its_clock_user_and_settings(template):
+    """What `world.yaml` states comes with every trial's world."""
+    world = template.open(trial_seed=7)
+
+    assert ("drawer", "2026-01-02T03:04:05+00:00", "2026-01-02", "kim", 7) == (
+        world.name,
+        world.now,
+        world.today,
+        world.user,
+        world.seed,
+    )
+    assert {"size": 3} == world.settings
+
+
+def test_tools_are_built_on_the_trials_own_world(template):
+    """A tool reads the rows of the trial that it was built for."""
+    one, two = template.open(), template.open()
+    one.delete("things", 1)
+
+    assert (1, 2) == (one.tools[0](), two.tools[0]())
+
+
+def test_variant_lacks_its_rows(tmp_path):
+    """A variant is the same world without some rows, under a name and a digest of its own."""
+    make(tmp_path)
+    whole = find_world(tmp_path / "goldensets", "drawer")
+    variant = find_world(tmp_path / "goldensets", "drawer/without-pen")
+
+    assert "drawer/without-pen" == variant.name
+    assert ["cup"] == [row["name"] for row in variant.open().rows("SELECT name FROM things")]
+    assert whole.store_digest != variant.store_digest
+
+
+def test_compiled_world_is_the_world(tmp_path):
+    """Read from YAML or from the compiled form: the same rows, until the file changes."""
+    place = make(tmp_path)
+    cache = tmp_path / ".cache" / "worlds"
+    read, compiled = load_world(place, cache=cache), load_world(place, cache=cache)
+    assert (read.dump, read.store_digest) == (compiled.dump, compiled.store_digest)
+
+    make(tmp_path, WORLD.replace("name: pen", "name: pencil"))
+
+    assert read.store_digest != load_world(place, cache=cache).store_digest
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("format: 1", "format: 9"), "unknown-format]: goldensets/worlds/drawer/world.yaml: world format 9"),
+        (("user: kim", "usr: kim"), "bad-world]: goldensets/worlds/drawer/world.yaml: not a world: "),
+        (("id: 2", "id: 1"), "bad-world]: goldensets/worlds/drawer/world.yaml:8: every row of `things` needs its own `id`"),
+        (("{id: 2, ", "{"), "bad-world]: goldensets/worlds/drawer/world.yaml:8: every row of `things` needs its own `id`"),
+        (("  things:", '  "a; b":'), "bad-world]: goldensets/worlds/drawer/world.yaml:8: `a; b` is no name for a table"),
+        (("name: pen", '"na me": x'), "bad-world]: goldensets/worlds/drawer/world.yaml:8: `na me` is no name for"),
+        (("name: pen", "name: [pen]"), "bad-world]: goldensets/worlds/drawer/world.yaml: not a world: "),
+    ],
+)  # fmt: skip
+def test_world_that_cannot_be_used_is_told(tmp_path, change, said):
+    """Each mistake in `world.yaml` names the file, and the table where there is one."""
+    place = make(tmp_path, WORLD.replace(*change))
+
+    with pytest.raises(BadFileError) as caught:
+        load_world(place)
+
+    assert str(caught.value).startswith(f"error[{said}")
+
+
+def test_unknown_worlds_and_variants_are_told(tmp_path):
+    """Both name what there is."""
+    make(tmp_path)
+    goldensets = tmp_path / "goldensets"
+    with pytest.raises(UsageError) as world:
+        find_world(goldensets, "attic")
+    with pytest.raises(BadFileError) as variant:
+        find_world(goldensets, "drawer/without-cup")
+
+    assert "error[unknown-world]: no world named `attic`\n\nhint: there are: drawer" == str(world.value)
+    assert (
+        "error[unknown-world]: goldensets/worlds/drawer/world.yaml:16: no variant `without-cup`\n\n"
+        "hint: there are: without-pen"
+    ) == str(variant.value)
+
+
+def test_variant_that_removes_nothing_is_told(tmp_path):
+    """A row that does not exist cannot be left out."""
+    place = make(tmp_path, WORLD.replace("[1]", "[9]"))
+
+    with pytest.raises(BadFileError, match="`things` has no row `9` to remove"):
+        load_world(place, variant="without-pen")
+
+
+@pytest.mark.parametrize(
+    ("tools", "said"), [("x = 1", "has no function build(world)"), (None, "has no tools.py")]
+)  # fmt: skip
+def test_tools_that_cannot_be_used_are_told(tmp_path, tools, said):
+    """A world needs a `tools.py` with `build`."""
+    place = make(tmp_path, tools=tools or "")
+    if tools is None:
+        (place / "tools.py").unlink()
+
+    with pytest.raises(BadFileError, match=said.replace("(", r"\(").replace(")", r"\)")):
+        _ = load_world(place).open().tools
+
+
+def test_error_in_tools_is_not_hidden(tmp_path):
+    """A `tools.py` that raises does so each time: nothing half-imported stays behind."""
+    place = make(tmp_path, tools="raise RuntimeError('broken')")
+
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="broken"):
+            _ = load_world(place).open().tools
+
+
+def test_trial_that_never_reads_opens_no_database():
+    """Opening the compiled newsroom and building its tools imports neither sqlite3 nor yaml."""
+    cache = ROOT / ".cache" / "worlds"
+    find_world(ROOT / "goldensets", "newsroom", cache=cache)
+    script = (
+        "import sys\nfrom pathlib import Path\nfrom harness.worlds import find_world\n"
+        f"world = find_world(Path('goldensets').resolve(), 'newsroom', cache=Path({str(cache)!r})).open()\n"
+        "world.tools, world.store_digest(), world.diff()\n"
+        "print([name for name in ('yaml', 'pydantic', 'sqlite3') if name in sys.modules])"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True,
+        text=True, check=True,
+    )  # fmt: skip
+
+    assert "[]\n" == ran.stdout
