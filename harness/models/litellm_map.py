@@ -138,7 +138,9 @@ def _address(route: Route) -> dict[str, Any]:
 def _message(message: Message, dialect: DialectName) -> dict[str, Json]:
     form: dict[str, Json] = {"role": message.role, "content": _content(message)}
     if message.tool_calls:
-        form["content"] = form["content"] or None
+        if dialect == "anthropic":
+            form["content"] = form["content"] or None  # an empty text block would be refused
+        # litellm leaves None out for the others, and servers whose chat template reads the field then fail
         form["tool_calls"] = [
             {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.args_raw}}
             for call in message.tool_calls
