@@ -20,18 +20,21 @@ from typing import TYPE_CHECKING, Any
 from harness.errors import UsageError
 from harness.records.messages import Json
 from harness.records.trace import Effect
-from harness.worlds.world_file import WorldFile, list_worlds, load_tools, load_world_file
+from harness.worlds.world_file import WorldFile, empty_world_file, list_worlds, load_tools, load_world_file
 
 if TYPE_CHECKING:
     from harness.worlds.store import Dump, Row, Store
 
 ToolFunction = Callable[..., Any]
 
+EMPTY = "empty"
+"""The name of the world without tools and rows, for cases that need none; a folder of that name comes first."""
+
 
 class WorldTemplate:
     """A world as its folder states it, from which every trial gets its own."""
 
-    def __init__(self, file: WorldFile, folder: Path) -> None:
+    def __init__(self, file: WorldFile, folder: Path | None) -> None:
         self.name = file.name
         self.now = file.now
         self.user = file.user
@@ -57,9 +60,9 @@ class WorldTemplate:
         return self.store.dump()
 
     @cached_property
-    def module(self) -> ModuleType:
-        """The world's `tools.py`."""
-        return load_tools(self.folder)
+    def module(self) -> ModuleType | None:
+        """The world's `tools.py`; None for the empty world."""
+        return load_tools(self.folder) if self.folder else None
 
 
 class World:
@@ -78,7 +81,8 @@ class World:
     @cached_property
     def tools(self) -> Sequence[ToolFunction]:
         """The functions marked with `@tool` that `tools.py` builds on this world."""
-        return tuple(self._template.module.build(self))
+        module = self._template.module
+        return tuple(module.build(self)) if module else ()
 
     @property
     def today(self) -> str:
@@ -166,7 +170,7 @@ def load_world(folder: Path, *, variant: str = "", cache: Path | None = None) ->
 
 def find_world(goldensets: Path, name: str, *, cache: Path | None = None) -> WorldTemplate:
     """
-    Load the world that a golden set calls *name*: a folder in `worlds/`, or `folder/variant`.
+    Load the world that a golden set calls *name*: a folder in `worlds/`, `folder/variant`, or `empty`.
 
     Raises:
         UsageError: There is no such world.
@@ -174,6 +178,8 @@ def find_world(goldensets: Path, name: str, *, cache: Path | None = None) -> Wor
     """
     folder, _, variant = name.partition("/")
     known = list_worlds(goldensets)
+    if name == EMPTY and EMPTY not in known:
+        return WorldTemplate(empty_world_file(EMPTY), None)
     if folder not in known:
         raise UsageError("unknown-world", f"no world named `{folder}`", hint=f"there are: {', '.join(known) or 'none'}")
     return load_world(goldensets / "worlds" / folder, variant=variant, cache=cache)

@@ -12,7 +12,7 @@ import msgspec
 
 from harness.errors import BadFileError
 from harness.goldensets.compiled import load_compiled
-from harness.records.digest import digest_bytes
+from harness.records.digest import digest, digest_bytes
 from harness.records.messages import Json
 
 WORLD_FORMAT = 1
@@ -58,6 +58,13 @@ class _Written(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     settings: dict[str, Json] = {}
     tables: dict[str, _Table] = {}
     variants: dict[str, _Variant] = {}
+
+
+def empty_world_file(name: str) -> WorldFile:
+    """A world without rows and tools, at the beginning of 2026."""
+    return WorldFile(
+        name=name, now="2026-01-01T00:00:00+00:00", user="", settings={}, tables={}, store_digest=digest({})
+    )
 
 
 def list_worlds(goldensets: Path) -> list[str]:

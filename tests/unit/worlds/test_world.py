@@ -233,6 +233,16 @@ def test_world_that_cannot_be_used_is_told(tmp_path, change, said):
     assert str(caught.value).startswith(f"error[{said}")
 
 
+def test_empty_world_is_always_there(tmp_path):
+    """A case that names no world has one without tools and rows."""
+    template = find_world(tmp_path / "goldensets", "empty")
+    world = template.open()
+
+    assert ((), "", "2026-01-01") == (world.tools, world.user, world.today)
+    assert template.store.digest() == world.store_digest()
+    assert () == world.diff()
+
+
 def test_unknown_worlds_and_variants_are_told(tmp_path):
     """Both name what there is."""
     make(tmp_path)
