@@ -27,8 +27,7 @@ def run(args: argparse.Namespace, output: Output) -> ExitCode:
     from harness.config import load_config
     from harness.gate.baseline import accept
     from harness.reports.documents import AcceptDocument
-    from harness.reports.runs import find_run, runs_folder
-    from harness.reports.store import load_run
+    from harness.reports.runs import find_run, load_run, runs_folder
 
     refuse_in_ci("baselines", allowed=args.allow_ci_write)
     config = load_config(Path.cwd())

@@ -61,7 +61,7 @@ def _of_project(topic: str) -> ExplainDocument:
     from harness.reports.documents import DOCUMENTS, ExplainDocument
 
     if topic in MARKDOWN:
-        return ExplainDocument(name=topic, kind="code", text=f"{topic} (contract `format`): {MARKDOWN[topic]}")
+        return ExplainDocument(name=topic, kind="code", text=f"{topic} (Markdown, contract CX15): {MARKDOWN[topic]}")
     config = project_config()
     if split_name(topic)[0] in list_agents(config.agents):
         return ExplainDocument(name=topic, kind="agent", text=_agent(config, topic))

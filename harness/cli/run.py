@@ -83,8 +83,7 @@ def _replay(args: argparse.Namespace, output: Output) -> ExitCode:
 
 def _resumed(config: Config, runs: Path, name: str) -> Path:
     from harness.cli.stale import refuse_stale
-    from harness.reports.runs import find_run
-    from harness.reports.store import read_partial
+    from harness.reports.runs import find_run, read_partial
 
     folder = find_run(runs, name)
     refuse_stale(config, read_partial(folder))

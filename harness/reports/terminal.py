@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from shlex import quote
 
 from harness.records.finding import Finding
 from harness.records.messages import Usage
@@ -62,16 +63,16 @@ def record_command(group: Sequence[CaseVerdict]) -> str:
     """The one command that records what the trials of *group* lack; empty where recording does not help."""
     if group[0].code not in _RECORDABLE:
         return ""
-    words = ["harness record", *sorted({v.set for v in group})]
-    words += [f"--agent {agent}" for agent in sorted({v.agent for v in group})]
+    words = ["harness record", *map(quote, sorted({v.set for v in group}))]
+    words += [f"--agent {quote(agent)}" for agent in sorted({v.agent for v in group})]
     models = sorted({v.model for v in group})
     cases = sorted({v.case for v in group})
     if len(models) == 1:
-        words.append(f"--model {models[0]}")
+        words.append(f"--model {quote(models[0])}")
     if len(cases) == 1:
-        words.append(f"--case {cases[0]}")
+        words.append(f"--case {quote(cases[0])}")
     words.append(f"--mode {'missing' if group[0].code == 'cassette-missing' else 'stale'}")
-    return " ".join(words)
+    return one_line(" ".join(words))
 
 
 def _table(results: Sequence[CaseVerdict], width: int, paint: Paint) -> str:
@@ -107,7 +108,7 @@ def _name(verdict: CaseVerdict) -> str:
 
 def _broken(verdict: CaseVerdict, width: int, paint: Paint) -> str:
     findings = [finding for finding in verdict.findings if finding.state == "broken" and not finding.advisory]
-    lines = [f"{paint('BROKEN', 'red')}  {_name(verdict)}"]
+    lines = [_title("BROKEN", _name(verdict), width, paint, "red")]
     lines += [_evidence(finding, verdict, width) for finding in findings]
     return "\n".join(lines)
 
@@ -137,7 +138,10 @@ def _unchecked(group: Sequence[CaseVerdict], width: int, paint: Paint) -> str:
     first = group[0]
     cause = f", {first.cause.replace('_', ' ')} changed" if first.cause in _CHANGED else ""
     count = f"{len(group)} trials" if len(group) > 1 else "1 trial"
-    lines = [f"{paint('COULD NOT CHECK', 'yellow')}  {count}: {first.code or 'no code'}{cause}", f"  {_name(first)}"]
+    lines = [
+        _title("COULD NOT CHECK", one_line(f"{count}: {first.code or 'no code'}{cause}"), width, paint, "yellow"),
+        wrap(_name(first), width, indent="  ", later="    "),
+    ]
     lines += [
         wrap(clip(one_line(line), 400), width, indent="    ", later="      ")
         for line in first.because.splitlines()[:8]
@@ -148,7 +152,7 @@ def _unchecked(group: Sequence[CaseVerdict], width: int, paint: Paint) -> str:
     if len(group) > 1:
         lines.append(f"  and {len(group) - 1} more of the same cause")
     command = record_command(group)
-    mend = f"`{command}`" if command else f"`harness explain {first.code}`" if first.code else ""
+    mend = f"`{command}`" if command else f"`harness explain {one_line(first.code)}`" if first.code else ""
     return "\n".join([*lines, f"  mend: {mend}"] if mend else lines)
 
 
@@ -183,12 +187,17 @@ def _summary(record: RunRecord, width: int, paint: Paint) -> str:
     ms = sum(verdict.replay_ms for verdict in record.results)
     word, colour = _headline(record)
     rest = f"{', '.join(counts)}; run {record.run}{', partial' if record.partial else ''}, {ms:,.0f} ms"
-    return wrap(f"{word}  {rest}", width, later="  ").replace(word, paint(word, colour), 1)
+    return _title(word, rest, width, paint, colour)
+
+
+def _title(word: str, text: str, width: int, paint: Paint, colour: str) -> str:
+    """*word*, painted, and *text* behind it; wrapped as if it were not painted."""
+    return paint(word, colour) + wrap(text, width, indent=f"{word}  ", later="  ").removeprefix(word)
 
 
 def _headline(record: RunRecord) -> tuple[str, str]:
     if record.totals.could_not_check:
-        return "COULD-NOT-CHECK", "yellow"
+        return "COULD NOT CHECK", "yellow"
     if record.totals.broken > record.totals.known:
         return "BROKEN", "red"
     return "KEPT", "green"
@@ -202,8 +211,11 @@ def _next_step(
     if broken:
         contract = next((f.contract for v in broken for f in v.findings if f.state == "broken" and not f.advisory), "")
         one = broken[0]
-        return f"hint: run `harness run {one.set} --agent {one.agent} --case {one.case}` again after mending {contract}"
+        again = f"harness run {quote(one.set)} --agent {quote(one.agent)} --case {quote(one.case)}"
+        return one_line(f"hint: run `{again}` again after mending {contract}")
     fresh = sorted({verdict.set for verdict in record.results} - baselined)
     if fresh and not record.partial:
-        return f'hint: `harness accept {record.run} --reason "…"` makes this the baseline of {", ".join(fresh)}'
+        return one_line(
+            f'hint: `harness accept {record.run} --reason "…"` makes this the baseline of {", ".join(fresh)}'
+        )
     return ""

@@ -15,15 +15,8 @@ from harness.errors import BadFileError, CouldNotCheckError
 from harness.records.finding import Finding
 from harness.records.run import CaseVerdict, Cell, RunRecord, Totals
 from harness.records.trace import Event, FinalAnswer, Trace, TrialStarted
-from harness.reports.store import (
-    RunStore,
-    load_run,
-    new_run_id,
-    read_manifest,
-    read_results,
-    read_traces,
-    trace_name,
-)
+from harness.reports.runs import load_run, read_manifest, read_partial, read_results, read_traces, trace_name
+from harness.reports.store import RunStore, new_run_id
 
 
 def verdict(case: str = "S1", state: str = "kept", **changes) -> CaseVerdict:
@@ -103,6 +96,7 @@ def test_an_unfinished_run_is_refused_with_the_command_that_goes_on(tmp_path: Pa
         "hint: `harness run --resume r1` goes on with it"
     ) == str(refused.value)
     assert read_manifest(store.folder).manifest == {"code": "abc"}
+    assert read_partial(store.folder).results == (verdict(),)
 
 
 def test_resuming_keeps_what_was_written_and_cuts_a_torn_line(tmp_path: Path):

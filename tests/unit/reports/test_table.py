@@ -1,0 +1,89 @@
+"""Tables line up in any script and fit any terminal."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.reports.screen import ansi, display_width
+from harness.reports.table import table
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+
+
+def test_numbers_stand_right_and_text_left():
+    """Fractions and thousands count as numbers."""
+    found = table(["agent", "kept", "tokens"], [["lean_react", "19/20", "12,034"], ["x", "3/20", "7"]])
+
+    assert found == (
+        "agent        kept  tokens\n"
+        "----------  -----  ------\n"
+        "lean_react  19/20  12,034\n"
+        "x            3/20       7"
+    )  # fmt: skip
+
+
+def test_wide_characters_line_up():
+    """A column starts at the same place in every line, in Chinese too."""
+    found = table(["case", "state"], [["北京", "kept"], ["abc", "broken"]])
+
+    assert found == (
+        "case  state\n"
+        "----  ------\n"
+        "北京  kept\n"
+        "abc   broken"
+    )  # fmt: skip
+
+
+def test_a_narrow_terminal_gets_short_headers_then_blocks():
+    """Nothing is cut off, and no line wraps by itself."""
+    rows = [["lean_react", 3], ["plan_execute", 12]]
+
+    assert table(["agent", "could not check"], rows, short=["agent", "?"], width=20) == (
+        "agent          ?\n"
+        "------------  --\n"
+        "lean_react     3\n"
+        "plan_execute  12"
+    )  # fmt: skip
+    assert table(["agent", "could not check"], rows, short=["agent", "?"], width=10) == (
+        "agent            lean_react\n"
+        "could not check  3\n"
+        "\n"
+        "agent            plan_execute\n"
+        "could not check  12"
+    )  # fmt: skip
+
+
+def test_the_last_column_can_give_way():
+    """Prose at the end of a row is cut to what fits."""
+    found = table(
+        ["name", "about"], [["CX13", "a simple question is answered without planning"]], width=30, clipped=True
+    )
+
+    assert found.split("\n")[2] == "CX13  a simple question is an…"
+
+
+def test_colour_does_not_move_anything():
+    """Cells are painted after they were laid out."""
+    rows, colours = [["a", 1], ["b", 22]], [["", "red"], ["", ""]]
+
+    plain = table(["x", "y"], rows, colours=colours)
+    painted = table(["x", "y"], rows, colours=colours, paint=ansi)
+    assert painted == plain.replace(" 1", " \x1b[31m1\x1b[0m")
+
+
+def test_empty_cells_and_no_rows_are_tables_too():
+    """Nothing to show is no crash."""
+    assert table(["a", "b"], [["", "x"]]) == "a  b\n-  -\n   x"
+    assert table(["a", "b"], []) == "a  b\n-  -"
+    assert table(["a"], [], clipped=True) == "a\n-"
+
+
+@given(st.lists(st.tuples(texts, texts), min_size=1, max_size=5), st.integers(20, 100))
+def test_every_line_of_a_table_fits(rows, width):
+    """Whatever cells hold, a line is as wide as the terminal at most, or the row is a block."""
+    found = table(["first", "second"], rows, width=width)
+
+    laid_out = "-----" in found.split("\n")[1] if "\n" in found else False
+    assert not laid_out or all(display_width(line) <= width for line in found.split("\n"))
+    assert "\x1b" not in found
