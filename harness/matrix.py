@@ -77,28 +77,36 @@ def plan_run(config: Config, narrowing: Narrowing, load: LoadSet) -> RunPlan:
 
 
 def _rows(config: Config, narrowing: Narrowing) -> Iterator[MatrixRow]:
-    """The rows of the matrix that the flags leave, and rows made for what they name beside it."""
+    """The rows of the matrix that the flags leave; what they name and no row has gets a row of its own."""
     rows = [row for row in config.matrix if not narrowing.sets or row.set in narrowing.sets]
-    declared: set[tuple[str, str, str]] = set()
+    declared: set[tuple[str, str]] = set()
     for row in rows:
         agents = tuple(a for a in row.agents if not narrowing.agents or a in narrowing.agents)
         models = tuple(m for m in row.models if not narrowing.models or m in narrowing.models)
-        declared.update((row.set, agent, model) for agent in agents for model in models)
+        declared.update((agent, model) for agent in agents for model in models)
         if agents and models:
             yield msgspec.structs.replace(row, agents=agents, models=models)
-    if not (narrowing.agents or narrowing.models or narrowing.sets):
-        return
     sets = list(narrowing.sets) or list(dict.fromkeys(row.set for row in config.matrix))
-    for name in sets:
-        of_set = [row for row in config.matrix if row.set == name]
-        agents = tuple(narrowing.agents) or tuple(dict.fromkeys(agent for row in of_set for agent in row.agents))
-        models = tuple(narrowing.models) or ("scripted",)
-        for agent in agents or tuple(list_agents(config.agents)):
-            for model in models:
-                known = (name, agent, model) in declared
-                listed = any(agent in row.agents for row in of_set) and not narrowing.models
-                if not known and not listed:
-                    yield MatrixRow(set=name, agents=(agent,), models=(model,))
+    for agent, model in _named_beside(config, narrowing, declared):
+        for name in sets:
+            yield MatrixRow(set=name, agents=(agent,), models=(model,))
+
+
+def _named_beside(config: Config, narrowing: Narrowing, declared: set[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Pairs of agent and model that the flags ask for and no row of the chosen sets declares."""
+    agents = list(narrowing.agents)
+    models = list(narrowing.models)
+    if not (agents or models or (narrowing.sets and not declared)):
+        return
+    matrix_agents = list(dict.fromkeys(agent for row in config.matrix for agent in row.agents))
+    for agent in agents or matrix_agents or list_agents(config.agents):
+        if not models and any(agent == other for other, _ in declared):
+            continue
+        for model in models or ["scripted"]:
+            if not agents and any(model == other for _, other in declared):
+                continue
+            if (agent, model) not in declared:
+                yield agent, model
 
 
 def _cells_of(config: Config, row: MatrixRow, golden: GoldenSet, narrowing: Narrowing) -> Iterator[PlannedCell]:
