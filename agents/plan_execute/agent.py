@@ -234,10 +234,9 @@ class PlanExecute:
             if reply.text:
                 session.messages.append(Message("assistant", reply.text))
             try:
-                found = read(reply.text)
+                found = _read_whole(reply, read)
             except UnreadableError as error:
-                reason = "abgeschnitten" if reply.reply.finish_reason == "length" else str(error)
-                session.say(prompts.UNREADABLE.format(reason=reason))
+                session.say(prompts.UNREADABLE.format(reason=error))
                 continue
             if thought := getattr(found, "thought", ""):
                 self._ctx.emit(Thought(text=thought, source="react_thought"), turn=turn)
@@ -290,6 +289,13 @@ class PlanExecute:
             },
         }
         self._ctx.state.save(session.id, parts)
+
+
+def _read_whole(reply: Reply, read: Callable[[str], T]) -> T:
+    """What *read* finds in *reply*; a reply that was cut is not read, however much of it could be."""
+    if reply.reply.finish_reason == "length":
+        raise UnreadableError("abgeschnitten")
+    return read(reply.text)
 
 
 def _signature(spec: ToolSpec) -> str:

@@ -2,7 +2,8 @@
 Reading the JSON objects that prompts ask for out of what a model wrote.
 
 A JSON value is decoded where a `{` stands, in order, until an object with the wanted key is found: text around it, a
-code fence or an example before it do no harm. Nothing is repaired and nothing is guessed.
+code fence or an example before it do no harm. Nothing is repaired and nothing is guessed: what stands inside an object
+that cannot be read is not taken for the whole.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from harness.records.messages import Json
 
 LONGEST = 20_000
 """Characters of a reply that are looked at."""
+MOST_TRIES = 100
+"""Places in a reply where an object is looked for."""
 FINISH = "finish"
 FAIL = "fail"
 NO_TOOL = "none"
@@ -122,19 +125,27 @@ def _object_with(key: str, text: str) -> dict[str, Json]:
     if start < 0:
         raise UnreadableError("kein JSON-Objekt")
     decoded = False
-    while start >= 0:
+    for _ in range(MOST_TRIES):
         try:
             value, end = _decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
             end = start + 1
         else:
             decoded = True
-            if isinstance(value, dict) and key in value:
+            if isinstance(value, dict) and key in value and not _is_inside(text, start):
                 return value
         start = text.find("{", end)
+        if start < 0:
+            break
     raise UnreadableError(
         f"das JSON-Objekt hat keinen Schlüssel {key}" if decoded else "das JSON-Objekt ist fehlerhaft"
     )
+
+
+def _is_inside(text: str, start: int) -> bool:
+    """Whether what begins at *start* is a value of a larger object, which then could not be read."""
+    before = text[:start].rstrip()
+    return before.endswith(":") and before[:-1].rstrip().endswith('"')
 
 
 def _action(found: dict[str, Json]) -> str:

@@ -1,7 +1,7 @@
 """
-Stand-ins for what an agent meets: a model that says what it is told to, and a world of plain functions.
+Stand-ins for what an agent meets: replies written by hand, and a world of plain functions.
 
-    ran = run_agent(agent, replies=[calls(call("get_weather", city="Berlin")), says("7 °C")], tools=[get_weather])
+    ran = run_agent(agent, [calls(call("get_weather", city="Berlin")), says("7 °C")], tools=[get_weather])
 
 The agent runs in the very runtime that trials run in, so its trace is a real one; only model and world are made up.
 """
@@ -10,46 +10,48 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import count
 from typing import Any
+
+import msgspec
 
 from harness.agents.load import LoadedAgent
 from harness.agents.run_trial import RanTrial, TrialSetup, run_trial
 from harness.cassettes.clock import VirtualClock
 from harness.cassettes.fingerprint import Fingerprinter
-from harness.models.port import Answered, AnsweredEmbedding, CallInfo
 from harness.records.case import GoldenCase
 from harness.records.digest import digest
 from harness.records.faults import ErrorKind, ModelError
-from harness.records.messages import (
-    EmbeddingRequest,
-    Json,
-    ModelReply,
-    ModelRequest,
-    ReplyChunk,
-    ToolCall,
-    Usage,
-)
-from harness.records.run import Cell
-from harness.records.trace import Effect
+from harness.records.messages import Json, ModelReply, ModelRequest, ToolCall, Usage
+from harness.records.run import Cell, Trial
+from harness.records.trace import Effect, Event, Trace
+from harness.testing.ports import ListPort
 
 NOW = "2026-03-10T09:00:00+00:00"
-
-Said = ModelReply | ModelError | Callable[[ModelRequest], ModelReply]
-
-
-def says(text: str) -> ModelReply:
-    """A reply that is text alone."""
-    return ModelReply(text=text, usage=Usage(10, 5), model="fake")
+Said = ModelReply | ModelError
 
 
-def calls(*asked: ToolCall, text: str = "") -> ModelReply:
+def says(text: str, **fields: Any) -> ModelReply:
+    """A reply that is text alone; *fields* are further fields of `ModelReply`."""
+    return ModelReply(text=text, usage=Usage(10, 5), model="fake", **fields)
+
+
+def says_json(**fields: Json) -> ModelReply:
+    """A reply whose text is one JSON object."""
+    return says(json.dumps(fields, ensure_ascii=False))
+
+
+def calls(*asked: ToolCall, text: str = "", **fields: Any) -> ModelReply:
     """A reply that asks for tools, with *text* beside."""
-    return ModelReply(text=text, tool_calls=asked, finish_reason="tool_calls", usage=Usage(10, 5), model="fake")
+    return ModelReply(
+        text=text, tool_calls=asked, finish_reason="tool_calls", usage=Usage(10, 5), model="fake", **fields
+    )
 
 
 def call(name: str, raw: str | None = None, /, **args: Json) -> ToolCall:
-    """One tool call: with *args*, or with *raw* as the text that the model sent. Ids are made by the port."""
+    """One tool call: with *args*, or with *raw* as the very text that the model sent. `run_agent` gives it an id."""
     sent = json.dumps(args, ensure_ascii=False) if raw is None else raw
     try:
         decoded = json.loads(sent)
@@ -59,77 +61,12 @@ def call(name: str, raw: str | None = None, /, **args: Json) -> ToolCall:
 
 
 def fails(kind: ErrorKind = "server_error", message: str = "the provider is down") -> ModelError:
-    """A failed model call."""
+    """A model call that fails."""
     return ModelError(kind, message, status=500, ms=10)
 
 
-class FakePort:
-    """
-    A `Port` that gives *replies* in order, and the last one for ever where *forever* is set.
-
-    What it was asked stands in *requests*. A call too many raises AssertionError: the agent's fault, seen by the test.
-    """
-
-    name = "fake"
-
-    def __init__(self, replies: Iterable[Said], *, forever: bool = False) -> None:
-        self.requests: list[ModelRequest] = []
-        self._replies = list(replies)
-        self._forever = forever
-        self._ids = 0
-
-    async def chat(self, request: ModelRequest, call: CallInfo) -> Answered:
-        return self.chat_sync(request, call)
-
-    async def stream(self, request: ModelRequest, call: CallInfo) -> AsyncIterator[ReplyChunk | Answered]:
-        answered = self.chat_sync(request, call)
-        words = answered.reply.text.split(" ")
-        for number, word in enumerate(words):
-            yield ReplyChunk("text", word if number == 0 else f" {word}")
-        yield answered
-
-    def chat_sync(self, request: ModelRequest, call: CallInfo) -> Answered:
-        place = len(self.requests)
-        self.requests.append(request)
-        if place >= len(self._replies):
-            if not self._forever:
-                raise AssertionError(f"model call {place + 1} ({call.purpose}), only {place} replies")
-            place = len(self._replies) - 1
-        said = self._replies[place]
-        if isinstance(said, ModelError):
-            raise said
-        reply = said if isinstance(said, ModelReply) else said(request)
-        return Answered(reply=self._with_ids(reply), ms=10)
-
-    async def embed(self, request: EmbeddingRequest, call: CallInfo) -> AnsweredEmbedding:
-        raise ModelError("bad_request", "the fake port embeds nothing")
-
-    def embed_sync(self, request: EmbeddingRequest, call: CallInfo) -> AnsweredEmbedding:
-        raise ModelError("bad_request", "the fake port embeds nothing")
-
-    def _with_ids(self, reply: ModelReply) -> ModelReply:
-        asked = []
-        for made in reply.tool_calls:
-            self._ids += 1
-            asked.append(ToolCall(made.id or f"call_{self._ids}", made.name, made.args_raw, made.args))
-        return ModelReply(
-            text=reply.text, tool_calls=tuple(asked), thinking=reply.thinking, finish_reason=reply.finish_reason,
-            usage=reply.usage, model=reply.model,
-        )  # fmt: skip
-
-
-class FakeTape:
-    """A tape on which nothing is missed and nothing is left."""
-
-    def unused_count(self) -> int:
-        return 0
-
-    def missed_keys(self) -> tuple[str, ...]:
-        return ()
-
-
 class FakeWorld:
-    """A world of plain functions marked with `@tool`; what they change in *store* is its diff."""
+    """A world of functions marked with `@tool`; what they change in *store* is its diff."""
 
     def __init__(self, tools: Sequence[Callable[..., Any]] = (), store: dict[str, Json] | None = None) -> None:
         self.now = NOW
@@ -143,27 +80,81 @@ class FakeWorld:
 
     def diff(self) -> tuple[Effect, ...]:
         keys = sorted({*self._before, *self.store})
-        pairs = [(key, self._before.get(key), self.store.get(key)) for key in keys]
-        return tuple(Effect("store", key, before, after) for key, before, after in pairs if before != after)
+        rows = [(key, self._before.get(key), self.store.get(key)) for key in keys]
+        return tuple(Effect("store", key, before, after) for key, before, after in rows if before != after)
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What `run_agent` brought about."""
+
+    trial: RanTrial
+    requests: list[ModelRequest]
+    """Every model call, in order."""
+    cell: Cell
+
+    @property
+    def trace(self) -> Trace:
+        """The trace of the last leg."""
+        return self.trial.traces[-1]
+
+    @property
+    def ending(self) -> tuple[str, str]:
+        """Status and reason of the last leg."""
+        end = self.trace.events[-1].data
+        return end.status, end.reason
+
+    @property
+    def answer(self) -> str:
+        """What the user was told last; empty if nothing."""
+        return self.trace.answer
+
+    def events(self, type_: str) -> list[Event]:
+        """Events of a type, over all legs."""
+        return [event for trace in self.trial.traces for event in trace.events if event.type == type_]
+
+    def judged(self) -> Trial:
+        """The trial as contracts are held against it."""
+        return Trial(cell=self.cell, traces=self.trial.traces, provenance="scripted")
 
 
 def run_agent(
     agent: LoadedAgent,
+    replies: Iterable[Said],
     *,
-    replies: Iterable[Said] = (),
-    port: FakePort | None = None,
     tools: Sequence[Callable[..., Any]] = (),
     world: FakeWorld | None = None,
     case: GoldenCase | None = None,
-    profile: str = "reference",
+    name: str = "",
     options: dict[str, Json] | None = None,
-) -> RanTrial:
-    """Run *agent* on *case* (by default a plain question) with made-up model and world; its traces are real ones."""
+) -> Ran:
+    """
+    Run *agent* on *case* (by default a question about the weather) with made-up replies and world.
+
+    Args:
+        agent: The design, as `load_agent` gives it.
+        replies: What the model says, call by call; a call beyond them is a miss.
+        tools: The world's tools.
+        world: A world in place of one made of *tools*.
+        case: The case; its limits, legs, turns and options hold.
+        name: The agent's name with its profile, such as `lean_react@seed_literal`.
+        options: Options of the cell.
+    """
     case = case or GoldenCase(id="case", question="What is the weather in Berlin?")
-    name = agent.name if profile == "reference" else f"{agent.name}@{profile}"
+    numbers = count(1)
+    port = ListPort(_with_ids(reply, numbers) for reply in replies)
+    cell = Cell(name or agent.name, "scripted", "tests", case.id)
     setup = TrialSetup(
-        cell=Cell(name, "fake", "tests", case.id), case=case, agent=agent, world=world or FakeWorld(tools),
-        port=port or FakePort(replies), clock=VirtualClock(NOW), fingerprints=Fingerprinter(), tape=FakeTape(),
-        default_model=agent.default_model, options=options or {},
+        cell=cell, case=case, agent=agent, world=world or FakeWorld(tools), port=port, clock=VirtualClock(NOW),
+        fingerprints=Fingerprinter(), tape=port, default_model=agent.default_model, options=options or {},
     )  # fmt: skip
-    return asyncio.run(run_trial(setup))
+    return Ran(asyncio.run(run_trial(setup)), port.requests, cell)
+
+
+def _with_ids(reply: Said, numbers: count[int]) -> Said:
+    if isinstance(reply, ModelError) or not reply.tool_calls:
+        return reply
+    named = tuple(
+        made if made.id else msgspec.structs.replace(made, id=f"call_{next(numbers)}") for made in reply.tool_calls
+    )
+    return msgspec.structs.replace(reply, tool_calls=named)
