@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from harness.dialects.anthropic_reply import CALL_BLOCKS, is_thinking, thinking_block, whole_call
-from harness.dialects.body import list_or_empty, object_or_empty, text_or_empty
+from harness.dialects.body import list_or_empty, number_or_none, object_or_empty, text_or_empty
 from harness.dialects.request_fields import (
     REMOTE_IMAGE,
-    number,
     part_as_text,
     refuse,
     request_object,
@@ -39,8 +38,8 @@ def request_from(body: bytes) -> ModelRequest:
         messages=(*_system(asked.get("system")), *_conversation(messages)),
         tools=tuple(_tool(tool) for tool in list_or_empty(asked.get("tools")) if isinstance(tool, dict)),
         tool_choice=_tool_choice(object_or_empty(asked.get("tool_choice"))),
-        temperature=number(asked.get("temperature")),
-        top_p=number(asked.get("top_p")),
+        temperature=number_or_none(asked.get("temperature")),
+        top_p=number_or_none(asked.get("top_p")),
         max_tokens=whole(asked.get("max_tokens")),
         stop=texts(asked.get("stop_sequences")),
         thinking=thinking_param(asked.get("thinking")),

@@ -116,9 +116,19 @@ def text_or_empty(value: Json) -> str:
 
 def count_or_zero(value: Json) -> int:
     """Return *value* as a token count: 0 for anything that is not a finite number above 0."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        return 0
-    return min(max(int(value), 0), MAX_COUNT)
+    if type(value) is int:
+        return min(max(value, 0), MAX_COUNT)
+    return int(min(max(value, 0), MAX_COUNT)) if type(value) is float and math.isfinite(value) else 0
+
+
+def number_or_none(value: Json) -> float | None:
+    """Return *value* if it is a finite number, else None."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return float(value) if math.isfinite(value) else None
+    except OverflowError:
+        return None
 
 
 def well_formed(text: str) -> str:

@@ -20,6 +20,8 @@ Provider = Literal["openai", "anthropic"]
 
 TRANSPORT_ERROR = 599
 """Recordings keep errors below HTTP (no answer, a broken connection) under this status."""
+MAX_ERROR_BYTES = 2**20
+"""Of an error's body only this much is read."""
 MAX_WORDS = 4000
 """A provider's words are cut to this many characters."""
 
@@ -95,7 +97,7 @@ _TYPE_OF_KIND: dict[ErrorKind, tuple[str, str, str | None]] = {
 def failure(provider: Provider, status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
     """Turn an error response into the error that every port raises for it."""
     try:
-        words = plain(headers, body).decode("utf-8", "replace")
+        words = plain(headers, body)[:MAX_ERROR_BYTES].decode("utf-8", "replace")
     except BodyError as broken:
         words = str(broken)
     kind = kind_of(provider, status, words)
@@ -104,14 +106,18 @@ def failure(provider: Provider, status: int, headers: Mapping[str, str], body: b
 
 def failure_inside(provider: Provider, error: Json, *, default_status: int) -> ModelError:
     """Turn an error object that came inside an answer with status 200 into an error."""
-    words = error if isinstance(error, str) else str(error)
+    words = (error if isinstance(error, str) else str(error))[:MAX_ERROR_BYTES]
     code = error.get("code") if isinstance(error, dict) else None
     if isinstance(code, str) and code.isascii() and code.isdigit():
         code = int(code[:4])
     known = isinstance(code, int) and not isinstance(code, bool) and 400 <= code < 600
     status = code if known and isinstance(code, int) else default_status
     message = text_or_empty(error.get("message")) if isinstance(error, dict) else words
-    return ModelError(kind_of(provider, status, words), well_formed(message or words)[:MAX_WORDS], status=status)
+    return ModelError(
+        kind_of(provider, status, words),
+        well_formed(message or words or "an error without words")[:MAX_WORDS],
+        status=status,
+    )
 
 
 def kind_of(provider: Provider, status: int, words: str) -> ErrorKind:

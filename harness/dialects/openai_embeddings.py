@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import base64
 import binascii
-import math
 import struct
 from collections.abc import Mapping
 from typing import Literal
 
 import msgspec
 
-from harness.dialects.body import BodyError, count_or_zero, load_object, object_or_empty, plain, text_or_empty
+from harness.dialects.body import (
+    BodyError,
+    count_or_zero,
+    load_object,
+    number_or_none,
+    object_or_empty,
+    plain,
+    text_or_empty,
+)
 from harness.dialects.failures import failure, openai_error
 from harness.dialects.openai_reply import raise_error_inside
 from harness.dialects.request_fields import refuse, request_object
@@ -94,10 +101,7 @@ def _vector(embedding: Json) -> tuple[float, ...]:
             raise ModelError("bad_reply", "an embedding is not base64 of float32 numbers") from None
     else:
         numbers = tuple(embedding) if isinstance(embedding, list) else ()
-    if not numbers or not all(_is_finite(value) for value in numbers):
+    vector = tuple(number for value in numbers if (number := number_or_none(value)) is not None)
+    if not vector or len(vector) != len(numbers):
         raise ModelError("bad_reply", "an embedding is not a list of finite numbers")
-    return tuple(float(value) for value in numbers)
-
-
-def _is_finite(value: Json) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return vector

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 
-from harness.dialects.body import list_or_empty, object_or_empty, text_or_empty
+from harness.dialects.body import list_or_empty, number_or_none, object_or_empty, text_or_empty
 from harness.dialects.openai_reply import make_call, thinking_from
 from harness.dialects.request_fields import (
     image_from_url,
-    number,
     part_as_text,
     refuse,
     request_object,
@@ -51,8 +50,8 @@ def request_from(body: bytes) -> ModelRequest:
         messages=tuple(_message(message, nth) for nth, message in enumerate(messages, 1)),
         tools=tuple(_tool(tool) for tool in _offered(asked) if isinstance(tool, dict)),
         tool_choice=_tool_choice(asked.get("tool_choice") or asked.get("function_call")),
-        temperature=number(asked.get("temperature")),
-        top_p=number(asked.get("top_p")),
+        temperature=number_or_none(asked.get("temperature")),
+        top_p=number_or_none(asked.get("top_p")),
         max_tokens=whole(asked.get("max_tokens") if max_tokens is None else max_tokens),
         stop=texts(asked.get("stop")),
         seed=whole(asked.get("seed")),

@@ -36,11 +36,6 @@ def refuse(because: str) -> NoReturn:
     raise BadFileError("bad-interaction", because, hint="record the cassette again, or remove the interaction")
 
 
-def number(value: Json) -> float | None:
-    """Return *value* if it is a number, else None."""
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
 def whole(value: Json) -> int | None:
     """Return *value* if it is a whole number, else None."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
