@@ -16,9 +16,7 @@ import msgspec
 from harness.cassettes.difference import differences, shown
 from harness.cassettes.file import Cassette, Interaction
 from harness.cassettes.fingerprint import Canonical, Fingerprinter
-from harness.cassettes.player import Miss, MissCause
-from harness.dialects import dialect_of
-from harness.errors import BadFileError
+from harness.cassettes.player import Miss, MissCause, decoded_request
 from harness.records.digest import canonical_json
 from harness.records.messages import EmbeddingRequest, Json, ModelRequest
 
@@ -75,7 +73,7 @@ def explain(
     (likeness, _, _), item, recorded = best
     found = _compared(recorded, wanted)
     cause: MissCause = next((cause for cause in _CAUSES if found.get(cause)), "unknown")
-    lines = [line for cause in _CAUSES for line in found.get(cause, ())] or ["only links between call ids differ"]
+    lines = _in_order(found) or ["only links between call ids differ"]
     if len(lines) > MOST_LINES:
         lines = [*lines[:MOST_LINES], f"… and {len(lines) - MOST_LINES} more"]
     head = (
@@ -83,6 +81,11 @@ def explain(
         f" {int(likeness * 100)}% of the request is the same"
     )
     return Drift(cause, "\n".join([head, *(f"  {line}" for line in lines)]), item.call)
+
+
+def compare(old: Canonical, new: Canonical) -> list[str]:
+    """One line for each thing that differs between two requests, causes before what follows from them."""
+    return _in_order(_compared(old, new))
 
 
 def wire_drift(recorded: Interaction, method: str, path: str, body: bytes, printer: Fingerprinter) -> list[str]:
@@ -119,13 +122,8 @@ def _headline(miss: Miss) -> str:
 
 
 def _recorded(item: Interaction, printer: Fingerprinter) -> Canonical | None:
-    dialect = dialect_of(item.uri)
-    if dialect is None:
-        return None
-    try:
-        return printer.canonical(dialect.decode_request(item.request_body.encode()))
-    except BadFileError:
-        return None
+    request = decoded_request(item.uri, item.request_body.encode())
+    return None if request is None else printer.canonical(request)
 
 
 def _parts(request: Canonical) -> Counter[bytes]:
@@ -160,6 +158,10 @@ def _compared(old: Canonical, new: Canonical) -> dict[MissCause, list[str]]:
         for line in differences(old.parameters.get(name), new.parameters.get(name), name)
     ]
     return found
+
+
+def _in_order(found: dict[MissCause, list[str]]) -> list[str]:
+    return [line for cause in _CAUSES for line in found.get(cause, ())]
 
 
 def _tool_lines(old: dict[str, Json], new: dict[str, Json]) -> Iterator[str]:

@@ -49,6 +49,8 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     format: int = CASSETTE_FORMAT
     answered_by: AnsweredBy
     embeddings_by: AnsweredBy | None = None
+    responses: str = ""
+    """Digest of the responses when they were recorded: one that was edited by hand since is found out."""
     complete: bool = True
     """False for what an interrupted recording left; such a file is never replayed."""
     models: tuple[str, ...] = ()
@@ -118,8 +120,8 @@ def load(path: Path | str, *, partial: bool = False) -> Cassette:
     return parse(read_bytes(Path(path)), str(path), partial=partial)
 
 
-def parse(content: bytes, path: str, *, partial: bool = False) -> Cassette:
-    """Read the cassette that the bytes of *path* hold; raises as `load` does."""
+def parse(content: bytes, path: str, *, partial: bool = False, secrets: bool = False) -> Cassette:
+    """Read the cassette that the bytes of *path* hold; raises as `load` does. *secrets* lets them pass, for scrubbing."""
     text = _decoded(content, path)
     document = read_yaml(text, path)
     _check_format(document, path)
@@ -134,13 +136,13 @@ def parse(content: bytes, path: str, *, partial: bool = False) -> Cassette:
             hint="record the case again",
             at=path,
         )
-    secrets = scan(text)
-    if secrets:
+    found = [] if secrets else scan(text)
+    if found:
         raise CassetteError(
             "cassette-secret",
-            f"the cassette holds a secret ({secrets[0].kind})",
+            f"the cassette holds a secret ({found[0].kind})",
             hint=f"revoke the key, then run `harness cassettes scrub {path}`",
-            at=f"{path}:{secrets[0].line}",
+            at=f"{path}:{found[0].line}",
         )
     return make_cassette(disk.provenance, [_from_disk(item) for item in disk.interactions], path=path)
 

@@ -103,7 +103,7 @@ class Player:
         with self._lock:
             position = self._take(index, (key, slot))
         if position < 0:
-            self._miss(key, slot, lambda: _decoded(uri, body))
+            self._miss(key, slot, lambda: decoded_request(uri, body))
         interaction = self.cassette.interactions[position]
         if interaction.wire and interaction.wire != wire:
             self._note_drift(interaction, method, uri, body)
@@ -175,7 +175,7 @@ class Player:
         return "extra_call", f"call {number} asks again what call {same_slot[-1].call} asked, and {answers}"
 
 
-def _decoded(uri: str, body: bytes) -> Asked | None:
+def decoded_request(uri: str, body: bytes) -> Asked | None:
     """The logical request behind a body, or None where its interface is not known."""
     from harness.dialects import dialect_of
 

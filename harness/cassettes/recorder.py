@@ -16,7 +16,7 @@ from typing import IO
 
 import msgspec
 
-from harness.cassettes.file import Cassette, Interaction, Provenance, UsageTotals, dump, make_cassette
+from harness.cassettes.file import Cassette, Interaction, Provenance, UsageTotals, dump, make_cassette, responses_digest
 from harness.cassettes.redact import Scrubber
 from harness.errors import CassetteError, HarnessError
 
@@ -115,7 +115,7 @@ class Recorder:
         except HarnessError:
             self.discard()
             raise
-        _write(self.path if complete else self._partial_path, content)
+        write_whole(self.path if complete else self._partial_path, content)
         self.discard()
         if complete:
             self._partial_path.unlink(missing_ok=True)
@@ -153,6 +153,7 @@ class Recorder:
         return _struct.replace(
             self.provenance,
             complete=complete,
+            responses=responses_digest(sorted(self._interactions, key=lambda item: item.call)),
             models=models_of(self._interactions) or self.provenance.models,
             embeddings_by=min(embeddings) if embeddings else self.provenance.embeddings_by,
             usage=usage or self.provenance.usage,
@@ -204,7 +205,7 @@ def _recover(journal: IO[bytes], partial: Path) -> None:
     journal.seek(0)
     left = read_journal(journal.read())
     if left is not None and left.interactions:
-        _write(partial, dump(left))
+        write_whole(partial, dump(left))
     journal.seek(0)
     journal.truncate()
 
@@ -225,7 +226,7 @@ def _open_journal(path: Path) -> IO[bytes]:
     return journal
 
 
-def _write(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes) -> None:
     """Put *content* at *path* in one step, on disk before the name changes."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
