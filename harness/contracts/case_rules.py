@@ -52,10 +52,11 @@ def carries(args: dict[str, Json] | None, wanted: dict[str, Json]) -> bool:
     """Whether *args* has every value of *wanted*; texts are compared without regard to case."""
     if args is None:
         return False
-    return all(name in args and _same(args[name], value) for name, value in wanted.items())
+    return all(name in args and same_value(args[name], value) for name, value in wanted.items())
 
 
-def _same(value: Json, wanted: Json) -> bool:
+def same_value(value: Json, wanted: Json) -> bool:
+    """Whether two JSON values are equal; texts are compared without regard to case and to blanks at their ends."""
     if isinstance(value, str) and isinstance(wanted, str):
         return value.strip().casefold() == wanted.strip().casefold()
     return bool(value == wanted)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib.util
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType, ModuleType
@@ -25,11 +24,17 @@ from harness.contracts import (
     searching,
 )
 from harness.contracts.base import Contract
+from harness.contracts.yaml_form import read_contract
 from harness.errors import BadFileError, HarnessError
 from harness.records.case import GoldenCase
+from harness.records.digest import canonical_json
 from harness.records.messages import Json
 
 Catalogue = Mapping[str, Contract]
+
+_MOST_READ = 4096
+_read: dict[tuple[int, bytes, str, str], tuple[Catalogue, Contract]] = {}
+"""Contracts that golden sets state in full, read once; each keeps its catalogue alive, so that its id stays its own."""
 
 _MODULES = (
     common, effects, conversation, leaks, grounding, searching, markdown, lean, lean_plan, legacy, case_rules, answer,
@@ -67,8 +72,8 @@ def contracts_for(case: GoldenCase, design: str, catalogue: Catalogue) -> tuple[
     Raises:
         BadFileError: The case names a contract that does not exist, or states one that cannot be read.
     """
-    automatic = _automatic(design.partition("@")[0])
-    if not case.contracts:
+    automatic, ids = _automatic(design.partition("@")[0])
+    if all([isinstance(stated, str) and stated in ids for stated in case.contracts]):
         return automatic
     chosen = {contract.id: contract for contract in automatic}
     for stated in case.contracts:
@@ -79,24 +84,22 @@ def contracts_for(case: GoldenCase, design: str, catalogue: Catalogue) -> tuple[
 
 
 def _named(stated: str | dict[str, Json], case: GoldenCase, catalogue: Catalogue) -> Contract:
-    if isinstance(stated, str):
-        contract = catalogue.get(stated)
-        if contract is None:
-            raise unknown_contract(stated, case, catalogue)
-        return contract
-    raise NotImplementedError
+    if isinstance(stated, str) and stated in catalogue and not catalogue[stated].needs_options:
+        return catalogue[stated]
+    key = (id(catalogue), canonical_json(stated), case.at, case.id)
+    known = _read.get(key)
+    if known is None:
+        if len(_read) >= _MOST_READ:
+            _read.clear()
+        known = _read[key] = (catalogue, read_contract(stated, catalogue, at=_line(case), where=f"case `{case.id}`"))
+    return known[1]
 
 
-def unknown_contract(name: str, case: GoldenCase, catalogue: Iterable[str]) -> BadFileError:
-    """The error for a *name* that no contract has, with the nearest one that exists."""
-    close = difflib.get_close_matches(name, list(catalogue), n=1, cutoff=0.5)
-    nearest = f"did you mean `{close[0]}`? " if close else ""
-    return BadFileError(
-        "unknown-contract",
-        f"case `{case.id}`: no contract named `{name}`",
-        hint=f"{nearest}`harness list contracts` names every one",
-        at=case.at,
-    )
+def _line(case: GoldenCase) -> str:
+    """`file:line` of the case's contracts, or of the case where they come from a policy."""
+    line = case.lines.get("contracts")
+    file, colon, _ = case.at.rpartition(":")
+    return f"{file}:{line}" if line and colon else case.at
 
 
 def _place(id: str) -> tuple[int, str, int]:
@@ -107,8 +110,9 @@ def _place(id: str) -> tuple[int, str, int]:
 
 
 @lru_cache(maxsize=256)
-def _automatic(design: str) -> tuple[Contract, ...]:
-    return tuple(c for c in builtin().values() if c.applies_to(design) and not c.on_request)
+def _automatic(design: str) -> tuple[tuple[Contract, ...], frozenset[str]]:
+    chosen = tuple(c for c in builtin().values() if c.applies_to(design) and not c.on_request)
+    return chosen, frozenset(c.id for c in chosen)
 
 
 def _contracts_in(module: ModuleType) -> list[Contract]:
