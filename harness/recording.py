@@ -9,12 +9,15 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from harness.agents.run_trial import RanTrial
 from harness.agents.trace_writer import Listener
 from harness.cassettes.file import AnsweredBy, Provenance, UsageTotals
 from harness.cassettes.fingerprint import Fingerprinter
 from harness.cassettes.paths import cassette_path, check_collisions
+from harness.cassettes.player import Player
 from harness.cassettes.recorder import Recorder
 from harness.cassettes.redact import Scrubber
 from harness.config import ModelConfig
@@ -29,7 +32,10 @@ from harness.models.scripted.session import RECORDED_ORIGIN, ScriptSession
 from harness.records.case import GoldenCase
 from harness.records.messages import Json, Usage
 from harness.records.run import Cell, Trial
-from harness.trials import SCRIPTED, Project, replay, run_live, script_path
+from harness.trials import SCRIPTED, PlayerTape, Project, replay, run_live, script_path
+
+if TYPE_CHECKING:
+    from harness.models.recording import RecordingPort
 
 PACKAGES = ("tapegate", "litellm", "openai", "httpx")
 
@@ -177,28 +183,69 @@ async def _record_one(
     tally: _Tally,
 ) -> None:
     """
-    Record one trial.
+    Record one trial, or hold its recording against the model.
 
     Raises:
-        CouldNotCheckError: The trial was cut off, so that its recording is not complete.
+        CouldNotCheckError: The trial was cut off, so that its recording is not complete, or the model now differs.
         HarnessError: The run did not follow its script, or a secret could not be removed.
     """
     path = cassette_path(project.config.cassettes, planned.cell)
     with _source(project, planned, base_url, server) as source:
+        if mode == "verify":
+            await _verify(project, planned, source, path, tally)
+            return
         recorder = Recorder(path, _provenance(project, planned, source), scrub=Scrubber.from_env(os.environ))
+        port = _recording_port(project, planned, source, recorder, keep=mode == "stale")
         try:
-            ran = await _run_recorded(project, planned, source, recorder)
+            ran = await run_live(project, planned, port)
             source.close()
         except BaseException:
             recorder.abandon()
             raise
     usage = _usage(ran)
     cost = None if source.answered_by != "live" else price_table().cost_usd(project.asked_model(planned), usage)
-    tally.spend(sum(trace.events[-1].data.counts.llm for trace in ran.traces), cost)
+    tally.spend(port.asked, cost)
     if ran.code:
         recorder.abandon()
         raise CouldNotCheckError(ran.code, ran.because)
     recorder.finish(usage=_totals(usage, cost))
+
+
+def _recording_port(
+    project: Project, planned: PlannedCell, source: _Source, recorder: Recorder, *, keep: bool
+) -> RecordingPort:
+    """
+    The port that records; with *keep* it takes from the old cassette what that still answers.
+
+    A script is free and must be followed to its end, so it is never kept from.
+    """
+    from harness.models.recording import RecordingPort
+
+    old = None
+    if keep and source.session is None:
+        with suppress(HarnessError):
+            cassette = project.cassette(recorder.path)
+            old = Player(cassette) if cassette.provenance.answered_by == source.answered_by else None
+    return RecordingPort(
+        recorder, answered_by=source.answered_by, base_url=source.base_url, old=old, rewrite=source.rewrite,
+        fingerprinter=Fingerprinter(planned.case.volatile, scrub=recorder.scrubber.scrub),
+    )  # fmt: skip
+
+
+async def _verify(project: Project, planned: PlannedCell, source: _Source, path: Path, tally: _Tally) -> None:
+    from harness.models.fast import FastPort
+    from harness.models.live import LivePort
+    from harness.models.verifying import VerifyingPort
+
+    player = Player(project.cassette(path), order=planned.case.order)
+    port = VerifyingPort(FastPort(player), LivePort(source.base_url))
+    ran = await run_live(project, planned, port, tape=PlayerTape(player))
+    source.close()
+    tally.spend(sum(trace.events[-1].data.counts.llm for trace in ran.traces), None)
+    if ran.code:
+        raise CouldNotCheckError(ran.code, ran.because)
+    if port.divergences:
+        raise CouldNotCheckError("model-diverged", "; ".join(port.divergences), hint="record with `--mode all`")
 
 
 @dataclass(slots=True)
@@ -246,16 +293,6 @@ def _source(project: Project, planned: PlannedCell, base_url: str | None, server
         )
     where = base_url or (declared.base_url if declared else None)
     yield _Source(where, declared.answered_by if declared else "live", model=declared)
-
-
-async def _run_recorded(project: Project, planned: PlannedCell, source: _Source, recorder: Recorder) -> RanTrial:
-    """Run the trial on the live port with a tape between litellm and the network."""
-    from harness.cassettes.tapes import RecordTape
-    from harness.models.live import LivePort
-
-    fingerprinter = Fingerprinter(planned.case.volatile, scrub=recorder.scrubber.scrub)
-    tape = RecordTape(recorder, answered_by=source.answered_by, fingerprinter=fingerprinter, rewrite=source.rewrite)
-    return await run_live(project, planned, LivePort(source.base_url, tape=tape))
 
 
 def _provenance(project: Project, planned: PlannedCell, source: _Source) -> Provenance:
