@@ -24,7 +24,7 @@ def lint(
 
     Args:
         golden: A set as the loader gives it.
-        contracts: Names of all contracts that exist, or None to leave names unchecked.
+        contracts: Names of all contracts that exist, or None to leave names unchecked; a case's own count as well.
         worlds: Names of all worlds that exist, or None to leave them unchecked.
     """
     seen: dict[str, GoldenCase] = {}
@@ -125,11 +125,12 @@ def _rules(case: GoldenCase) -> Iterator[BadFileError]:
 
 
 def _names(case: GoldenCase, contracts: Collection[str]) -> Iterator[BadFileError]:
+    own = {str(stated["name"]) for stated in case.contracts if isinstance(stated, dict) and "name" in stated}
     advisory = [name for names in case.advisory.values() for name in names]
     stated = [(name, f"contracts.{place}") for place, name in enumerate(case.contracts) if isinstance(name, str)]
     for name, key in [*stated, *((name, "advisory") for name in advisory)]:
-        if name not in contracts:
-            close = difflib.get_close_matches(name, list(contracts), n=1, cutoff=0.5)
+        if name not in contracts and name not in own:
+            close = difflib.get_close_matches(name, [*contracts, *own], n=1, cutoff=0.5)
             hint = f"did you mean `{close[0]}`?" if close else "`harness list contracts` names every one"
             yield _error("unknown-contract", case, f"no contract named `{name}`", key=key, hint=hint)
 

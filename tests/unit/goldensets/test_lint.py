@@ -77,6 +77,15 @@ def test_unknown_contracts_are_told_with_the_nearest():
     ] == found(text, contracts=["CX1", "tool_order", "plan"])
 
 
+def test_contracts_that_a_case_names_itself_can_be_advisory():
+    """A contract in the operator language is known by its `name`, in its own case."""
+    text = SET + "    contracts: [{name: no errors, never: error}]\n    advisory: {lean: [no errors, no error]}\n"
+
+    assert [
+        "error[unknown-contract]: set.yaml:5: case `a`: no contract named `no error`\n\nhint: did you mean `no errors`?"
+    ] == found(text, contracts=["CX1"])
+
+
 def test_unknown_worlds_are_told_with_those_that_exist():
     """A variant is looked up in its world, so only the folder's name is checked here."""
     text = "world: newsroom/x\n" + SET + "    plan: none\n  - {id: b, question: Hi?, world: office, plan: none}\n"
