@@ -156,11 +156,15 @@ class LeanReact:
         """Run each call of *reply*, in order; what goes wrong in one is its result. Then save the round."""
         session.empties = 0
         session.messages.append(reply.message)
+        tools, wrote = self._ctx.tools, False
         for call in reply.reply.tool_calls:
             before = self._planner.steps
-            outcome = await self._ctx.tools.call(
-                call.name, call.args, call_id=call.id, turn=reply.turn, args_raw=call.args_raw, round=session.steps
-            )
+            place: Json = {"call_id": call.id, "turn": reply.turn, "args_raw": call.args_raw, "round": session.steps}
+            if wrote and tools.is_write(call.name):
+                outcome = tools.refuse(call.name, call.args, prompts.ONE_WRITE.format(tool=call.name), **place)
+            else:
+                outcome = await tools.call(call.name, call.args, **place)
+                wrote = wrote or tools.is_write(call.name)
             session.messages.append(outcome.message)
             if self._planner.steps != before:
                 self._tell_plan(str((call.args or {}).get("action")), reply.turn)

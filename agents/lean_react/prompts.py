@@ -40,4 +40,6 @@ REPEATED_NOTE = (
     "Du hast {tool} schon dreimal mit denselben Argumenten aufgerufen. Versuche etwas anderes oder antworte."
 )
 
+ONE_WRITE = "Nicht ausgeführt: höchstens ein schreibender Aufruf pro Zug. Rufe {tool} im nächsten Zug auf."
+
 INCOMPLETE = "*(unvollständig · incomplete)*\n\n{text}"

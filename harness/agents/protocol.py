@@ -168,6 +168,25 @@ class Tools(Protocol):
         """
         ...
 
+    def is_write(self, name: str) -> bool:
+        """Whether a tool changes the world; False for one that does not exist."""
+        ...
+
+    def refuse(
+        self,
+        name: str,
+        args: Mapping[str, Json] | None,
+        reason: str,
+        *,
+        call_id: str = "",
+        turn: int | None = None,
+        args_raw: str = "",
+        source: str = "native",
+        round: int | None = None,
+    ) -> ToolOutcome:
+        """Put a call that is not run into the trace, with *reason* as its result: the outcome is `denied`."""
+        ...
+
 
 class Clock(Protocol):
     """Time as the agent may know it; virtual on replay."""

@@ -95,6 +95,48 @@ class TracedTools:
         block_index: int | None = None,
         round: int | None = None,
     ) -> ToolOutcome:
+        tool = self._tools.get(name)
+        call_id, span = self._called(
+            name, args, call_id, args_raw=args_raw, source=source, block_index=block_index, turn=turn, round_=round
+        )
+        self._count(tool)
+        done = await self._run(tool, name, args, turn=turn, source=source)
+        if done.ms:
+            self._clock.advance_to(self._clock.ms() + done.ms)
+        return self._resulted(name, call_id, done, span=span, turn=turn, round_=round)
+
+    def is_write(self, name: str) -> bool:
+        tool = self._tools.get(name)
+        return tool is not None and tool.effect == "write"
+
+    def refuse(
+        self,
+        name: str,
+        args: Mapping[str, Json] | None,
+        reason: str,
+        *,
+        call_id: str = "",
+        turn: int | None = None,
+        args_raw: str = "",
+        source: str = "native",
+        round: int | None = None,
+    ) -> ToolOutcome:
+        call_id, span = self._called(name, args, call_id, args_raw=args_raw, source=source, turn=turn, round_=round)
+        return self._resulted(name, call_id, _failed("denied", reason), span=span, turn=turn, round_=round)
+
+    def _called(
+        self,
+        name: str,
+        args: Mapping[str, Json] | None,
+        call_id: str,
+        *,
+        args_raw: str,
+        source: str,
+        block_index: int | None = None,
+        turn: int | None,
+        round_: int | None,
+    ) -> tuple[str, str]:
+        """Write the call into the trace; its id and its span."""
         call_id = call_id or self._next_id()
         tool = self._tools.get(name)
         span = self._writer.span()
@@ -102,16 +144,18 @@ class TracedTools:
             call_id=call_id, tool=name, args=dict(args) if args is not None else None, args_raw=args_raw,
             source=cast("Source", source), block_index=block_index, effect=tool.effect if tool else "none",
         )  # fmt: skip
-        self._writer.emit(called, span=span, turn=turn, round_=round)
-        self._count(tool)
-        done = await self._run(tool, name, args, turn=turn, source=source)
-        if done.ms:
-            self._clock.advance_to(self._clock.ms() + done.ms)
+        self._writer.emit(called, span=span, turn=turn, round_=round_)
+        return call_id, span
+
+    def _resulted(
+        self, name: str, call_id: str, done: _Done, *, span: str, turn: int | None, round_: int | None
+    ) -> ToolOutcome:
+        """Write the result into the trace; what the agent gets of it."""
         result = ToolResult(
             call_id=call_id, tool=name, ok=done.ok, error_kind=done.error_kind, text=done.text,
             value_digest=digest(done.value), hits=done.hits, effects=done.effects, ms=done.ms,
         )  # fmt: skip
-        self._writer.emit(result, span=span, turn=turn, round_=round)
+        self._writer.emit(result, span=span, turn=turn, round_=round_)
         return ToolOutcome(
             call_id=call_id, tool=name, ok=done.ok, text=done.text, value=done.value, error_kind=done.error_kind,
             effects=done.effects, hits=done.hits,

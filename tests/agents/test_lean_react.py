@@ -105,6 +105,17 @@ def test_two_calls_in_one_response(lean: LoadedAgent, world: FakeWorld) -> None:
     assert ["call_1", "call_2"] == [message.tool_call_id for message in results]
 
 
+def test_one_write_a_turn(lean: LoadedAgent, world: Any) -> None:
+    """A second writing call in one response is not run, and the model is told to ask for it in the next turn."""
+    second = call("write_note", text="Regen")
+    ran = run_agent(lean, [calls(NOTE, BERLIN, second), calls(second), says("ok")], world=world)
+    results = [(event.data.ok, event.data.error_kind) for event in ran.events("tool_result")]
+
+    assert [(True, None), (True, None), (False, "denied"), (True, None)] == results
+    assert "höchstens ein schreibender Aufruf pro Zug" in ran.requests[1].messages[-1].text
+    assert ["7 °C", "Regen"] == world.written
+
+
 @pytest.mark.parametrize(
     ("wrong", "kind", "said"),
     [
