@@ -11,6 +11,8 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import httpx
+
 from harness.cassettes import transport
 from harness.errors import HarnessError
 from harness.models.litellm_errors import CUT, as_model_error
@@ -45,42 +47,42 @@ class LitellmClient:
         self._route = route
         self._timeout_s = timeout_s
 
-    async def chat(self, request: ModelRequest, call: CallInfo, tape: Tape) -> ModelReply:
+    async def chat(self, request: ModelRequest, call: CallInfo, tape: Tape | None) -> ModelReply:
         """Answer a request whose `stream` is False."""
         with _model_errors(), _on(tape, call):
             response = await self._litellm.acompletion(**self._chat(request))
             return reply_of(response, asked_model=request.model)
 
-    def chat_sync(self, request: ModelRequest, call: CallInfo, tape: Tape) -> ModelReply:
+    def chat_sync(self, request: ModelRequest, call: CallInfo, tape: Tape | None) -> ModelReply:
         """The sync twin of `chat`; reads a stream to its end."""
-        with _model_errors(), _on(tape, call):
+        with _model_errors(), _on(tape, call) as sent:
             response = self._litellm.completion(**self._chat(request))
             if not request.stream:
                 return reply_of(response, asked_model=request.model)
-            return self._whole(response, list(response), request)
+            return self._whole(response, list(response), request, sent)
 
     async def stream(
-        self, request: ModelRequest, call: CallInfo, tape: Tape
+        self, request: ModelRequest, call: CallInfo, tape: Tape | None
     ) -> AsyncIterator[ReplyChunk | ModelReply]:
         """Answer a request whose `stream` is True: chunks as they come, the reply last."""
         chunks: list[Any] = []
         with _model_errors():
             # only the request needs the tape; between two chunks the caller's context must be its own
-            with _on(tape, call):
+            with _on(tape, call) as sent:
                 response = await self._litellm.acompletion(**self._chat(request))
             async for chunk in response:
                 chunks.append(chunk)
                 for piece in chunks_of(chunk):
                     yield piece
-            yield self._whole(response, chunks, request)
+            yield self._whole(response, chunks, request, sent)
 
-    async def embed(self, request: EmbeddingRequest, call: CallInfo, tape: Tape) -> EmbeddingReply:
+    async def embed(self, request: EmbeddingRequest, call: CallInfo, tape: Tape | None) -> EmbeddingReply:
         """Answer an embedding request."""
         with _model_errors(), _on(tape, call):
             response = await self._litellm.aembedding(**self._embedding(request))
             return embeddings_of(response, asked_model=request.model)
 
-    def embed_sync(self, request: EmbeddingRequest, call: CallInfo, tape: Tape) -> EmbeddingReply:
+    def embed_sync(self, request: EmbeddingRequest, call: CallInfo, tape: Tape | None) -> EmbeddingReply:
         """The sync twin of `embed`."""
         with _model_errors(), _on(tape, call):
             response = self._litellm.embedding(**self._embedding(request))
@@ -92,7 +94,9 @@ class LitellmClient:
     def _embedding(self, request: EmbeddingRequest) -> dict[str, Any]:
         return embedding_arguments(request, self._route(request.model)) | {"timeout": self._timeout_s}
 
-    def _whole(self, response: Any, chunks: list[Any], request: ModelRequest) -> ModelReply:
+    def _whole(self, response: Any, chunks: list[Any], request: ModelRequest, sent: _Once) -> ModelReply:
+        if not sent.streamed:
+            raise ModelError("bad_reply", "the answer to a streaming request is no stream")
         # litellm makes up a `stop` for a stream that was cut; this is what the provider itself sent
         if response.received_finish_reason is None:
             raise ModelError("broken_stream", CUT)
@@ -100,28 +104,61 @@ class LitellmClient:
 
 
 async def close_clients() -> None:
-    """Close the connections that litellm keeps for the running event loop and for sync calls."""
+    """Close the connections that litellm keeps, for the running event loop and for sync calls; it opens new ones."""
     litellm = load_litellm()
     cached = list(litellm.in_memory_llm_clients_cache.cache_dict.values())
     await litellm.close_litellm_async_clients()
     for client in cached:
         for owner in (client, getattr(client, "client", None)):
             close = getattr(owner, "close", None)
-            if close is not None and not _is_async(owner):
+            if close is not None and "Async" not in type(owner).__name__:
                 close()
     litellm.in_memory_llm_clients_cache.flush_cache()
+    # Anthropic's streams go through a client of their own, which is made when it is first asked for
+    module_client = vars(litellm).get("module_level_aclient")
+    if module_client is not None:
+        await module_client.close()
 
 
-def _is_async(client: Any) -> bool:
-    return "Async" in type(client).__name__
+class _Once:
+    """
+    Lets one request of a call through to *tape*.
+
+    When a connection breaks, litellm's own async client sends again, whatever it was told of retries. That would be
+    paid and recorded twice, and the failure hidden from the trace; so the second request fails like the first.
+    """
+
+    def __init__(self, tape: Tape) -> None:
+        self.streamed = False
+        """Whether the response says that it is a stream of events."""
+        self._tape = tape
+        self._sent = False
+
+    def handle(self, request: httpx.Request, send: transport.Send) -> httpx.Response:
+        self._refuse_second(request)
+        return self._noted(self._tape.handle(request, send))
+
+    async def handle_async(self, request: httpx.Request, send: transport.SendAsync) -> httpx.Response:
+        self._refuse_second(request)
+        return self._noted(await self._tape.handle_async(request, send))
+
+    def _noted(self, response: httpx.Response) -> httpx.Response:
+        self.streamed = "event-stream" in response.headers.get("content-type", "")
+        return response
+
+    def _refuse_second(self, request: httpx.Request) -> None:
+        if self._sent:
+            raise httpx.ReadError("retries are the caller's", request=request)
+        self._sent = True
 
 
 @contextmanager
-def _on(tape: Tape, call: CallInfo) -> Iterator[None]:
-    """Make *tape* answer the requests of *call*."""
+def _on(tape: Tape | None, call: CallInfo) -> Iterator[_Once]:
+    """Make *tape*, else the context's own, see the requests of *call*; without either they pass unseen."""
+    once = _Once(tape or transport.tape.get() or transport.OpenTape())
     wire_call = transport.WireCall(ask=call.ask, slot=call.slot, number=call.number, purpose=call.purpose)
-    with transport.use(tape), transport.call(wire_call):
-        yield
+    with transport.use(once), transport.call(wire_call):
+        yield once
 
 
 @contextmanager

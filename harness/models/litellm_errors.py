@@ -40,11 +40,11 @@ def as_model_error(error: Exception) -> ModelError:
         return ModelError(kind, below.message, status=below.status, retry_after_ms=below.retry_after_ms)
     if kind == "broken_stream":
         return ModelError(kind, CUT)
-    transport = _first(chain, "TransportError")
+    transport = _below_http(chain)
     if transport is not None:
         return ModelError(kind, f"{type(transport).__name__}: {transport}")
     said = _said_inside(chain)
-    return ModelError(kind, _words(said) if said is not None else str(error))
+    return ModelError(kind, str(error)) if said is None else ModelError(kind, _words(said), status=_code(said))
 
 
 def kind_of_exception(error: BaseException) -> ErrorKind:
@@ -61,7 +61,7 @@ def kind_of_exception(error: BaseException) -> ErrorKind:
         if status in _KIND_OF_STATUS or "overloaded" in str(error).lower():
             return _KIND_OF_STATUS.get(status, "overloaded")
         return "bad_request" if 400 <= status < 500 else "server_error"
-    transport = _first(chain, "TransportError")
+    transport = _below_http(chain)
     if transport is not None:
         return "timeout" if any(name in _TIMEOUTS for name in _class_names(transport)) else "connection"
     said = _said_inside(chain)
@@ -69,7 +69,7 @@ def kind_of_exception(error: BaseException) -> ErrorKind:
 
 
 def _kind_inside_stream(error: BaseException, chain: list[BaseException]) -> ErrorKind:
-    if _first(chain, "TransportError") is not None or _first(chain, "JSONDecodeError") is not None:
+    if _below_http(chain) is not None or _first(chain, "JSONDecodeError") is not None:
         return "broken_stream"
     original = getattr(error, "original_exception", None)
     return "broken_stream" if original is None else kind_of_exception(original)
@@ -78,10 +78,15 @@ def _kind_inside_stream(error: BaseException, chain: list[BaseException]) -> Err
 def _kind_of_said(said: BaseException) -> ErrorKind:
     """Errors that come inside an answer have no class in litellm; the provider's words decide, as on replay."""
     if type(said).__name__ == "AnthropicError":
-        return kind_of("anthropic", 500, _words(said))
+        return kind_of("anthropic", _code(said), _words(said))
+    return kind_of("openai", _code(said), str(getattr(said, "body", None)))
+
+
+def _code(said: BaseException) -> int:
+    """The status that the provider put into its words, else 500."""
     body = getattr(said, "body", None)
     code = body.get("code") if isinstance(body, dict) else None
-    return kind_of("openai", code if isinstance(code, int) else 500, str(body))
+    return code if isinstance(code, int) else 500
 
 
 def _said_inside(chain: list[BaseException]) -> BaseException | None:
@@ -126,6 +131,11 @@ def _body(response: Any) -> bytes:
 def _status(chain: list[BaseException]) -> int | None:
     failed = _first(chain, "HTTPStatusError")
     return None if failed is None else int(failed.response.status_code)  # type: ignore[attr-defined]
+
+
+def _below_http(chain: list[BaseException]) -> BaseException | None:
+    """The error below HTTP that the others came of: the first in time, so the last in *chain*."""
+    return _first(chain[::-1], "TransportError")
 
 
 def _first(chain: list[BaseException], name: str) -> BaseException | None:

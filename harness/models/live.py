@@ -1,4 +1,4 @@
-"""Asks a real server through litellm; whether that is recorded is the business of the tape in the context."""
+"""Asks a real server through litellm; whether that is recorded is the business of a tape."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager
 
-from harness.cassettes.transport import OpenTape, Tape
+from harness.cassettes.transport import Tape
 from harness.models.litellm_client import LitellmClient
 from harness.models.port import Answered, AnsweredEmbedding, CallInfo
 from harness.models.route import Route, route_of
@@ -25,7 +25,7 @@ class LivePort:
         api_key: The key to send; by default none to *base_url*, and the environment's to a provider.
         ask_for: The name that the server knows a model by, where it is not our own.
         timeout_s: Seconds that a call may take, above 0.
-        tape: What sees the traffic; by default it passes unseen.
+        tape: What sees the traffic; by default the tape of the context, and where there is none it passes unseen.
 
     Raises:
         UsageError: litellm is not installed.
@@ -48,7 +48,7 @@ class LivePort:
             return route_of(names.get(model, model), base_url=base_url, api_key=api_key)
 
         self._client = LitellmClient(route, timeout_s=timeout_s)
-        self._tape: Tape = tape or OpenTape()
+        self._tape = tape
 
     async def chat(self, request: ModelRequest, call: CallInfo) -> Answered:
         check_sendable(request)
