@@ -151,6 +151,39 @@ _CASSETTE = {
     "mixed-provenance": Code(
         _CHECK, "The calls of one cassette were answered by different kinds of model", "harness record --mode all"
     ),
+    "cassette-orphan": Code(_CHECK, "No case of the matrix needs a cassette that is there", "delete the file"),
+    "cassette-stray": Code(_CHECK, "A file in the cassettes folder is no cassette", "remove it"),
+    "cassette-large": Code(
+        _CHECK, "A cassette is larger than anybody reviews", "ask for less in one trial, or split the case"
+    ),
+    "cassette-edited": Code(
+        _CHECK,
+        "A response was changed after it was recorded, so nobody gave that answer",
+        "take the file from git again",
+    ),
+    "cassette-incomplete": Code(
+        _CHECK, "A response was not seen to its end while it was recorded", "harness record --mode all"
+    ),
+    "provenance-unproven": Code(
+        _CHECK,
+        "A cassette does not prove what it claims: `local` needs model file, server, sampling and seed; `live` the model named in each response",
+        "harness record --mode all",
+    ),
+    "provenance-mislaid": Code(
+        _CHECK, "A cassette lies under the folder of a model that did not answer it", "harness record --mode all"
+    ),
+    "provenance-false": Code(
+        _CHECK,
+        "A call went to an address that cannot belong to who is said to have answered",
+        "harness record --mode all",
+    ),
+    "model-diverged": Code(
+        _CHECK,
+        "`harness record --mode verify` asked the model again, and it answered otherwise than it is recorded",
+        "if the new answers are right, `harness record --mode all`",
+    ),
+    "no-such-cell": Code(_USAGE, "A file is the cassette of no case of this project", "`harness cassettes check`"),
+    "cannot-export": Code(_USAGE, "The file to export to cannot be written", "name another with `--to FILE`"),
     "bad-interaction": Code(
         _USAGE, "A recorded interaction is no model call that is known", "record the cassette again"
     ),

@@ -147,6 +147,8 @@ def _unchecked(group: Sequence[CaseVerdict], width: int, paint: Paint) -> str:
         for line in first.because.splitlines()[:8]
         if line.strip()
     ]
+    if first.cassette and first.cassette not in first.because:
+        lines.append(f"    in {one_line(first.cassette)}")
     if first.at:
         lines.append(f"    at {one_line(first.at)}")
     if len(group) > 1:
@@ -160,6 +162,8 @@ _CHANGED = frozenset({"prompt", "tool_schema", "model", "params", "message", "or
 
 
 def _never_triggered(record: RunRecord, width: int) -> str:
+    if record.partial:
+        return ""
     findings = [finding for verdict in record.results for finding in verdict.findings]
     vacuous = {finding.contract for finding in findings if finding.state == "vacuous"}
     idle = sorted(vacuous - {finding.contract for finding in findings if finding.state != "vacuous"})

@@ -31,7 +31,7 @@ class Codes:
         self.trees = {name: ast.parse(text) for name, text in sources.items()}
         self.constants = dict(self._constants())
         self.errors = self._error_classes()
-        self.takers = dict(self._functions_with_a_code())
+        self.takers = set(self._functions_with_a_code())
         self.found = {code: where for code, where in (*self._codes(), *self._literals()) if KEBAB.fullmatch(code)}
 
     def _constants(self) -> Iterator[tuple[str, str]]:
@@ -67,13 +67,17 @@ class Codes:
             found |= more
         return found
 
-    def _functions_with_a_code(self) -> Iterator[tuple[str, int | None]]:
+    def _functions_with_a_code(self) -> Iterator[tuple[str, int]]:
         for tree in self.trees.values():
             for node in ast.walk(tree):
                 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                     names = [argument.arg for argument in node.args.args if argument.arg != "self"]
-                    if "code" in names:
-                        yield node.name, names.index("code")
+                elif isinstance(node, ast.ClassDef):
+                    names = [ast.unparse(field.target) for field in node.body if isinstance(field, ast.AnnAssign)]
+                else:
+                    continue
+                if "code" in names:
+                    yield node.name, names.index("code")
 
     def _codes(self) -> Iterator[tuple[str, str]]:
         for name, tree in self.trees.items():
@@ -82,8 +86,15 @@ class Codes:
                     yield from ((code, f"{name}:{node.lineno}") for code in self._codes_of(node))
                 if isinstance(node, ast.Assign):
                     yield from ((code, f"{name}:{node.lineno}") for code in self._assigned(node))
+                if isinstance(node, ast.Yield) and isinstance(node.value, ast.Tuple):
+                    yield from ((code, f"{name}:{node.lineno}") for code in self._yielded(node.value))
                 if isinstance(node, ast.Constant) and isinstance(node.value, str):
                     yield from ((code, f"{name}:{node.lineno}") for code in PRINTED.findall(node.value))
+
+    def _yielded(self, values: ast.Tuple) -> Iterator[str]:
+        """A generator of `(code, because, fix)`."""
+        if len(values.elts) == 3:
+            yield from (text for text in self._texts(values.elts[0]) if "-" in text)
 
     def _assigned(self, node: ast.Assign) -> Iterator[str]:
         for target in node.targets:
@@ -95,9 +106,9 @@ class Codes:
 
     def _codes_of(self, call: ast.Call) -> Iterator[str]:
         function = ast.unparse(call.func).rpartition(".")[2]
-        place = 0 if function in self.errors else self.takers.get(function)
-        if place is not None and len(call.args) > place:
-            yield from self._texts(call.args[place])
+        for place, argument in enumerate(call.args):
+            if (place == 0 and function in self.errors) or (function, place) in self.takers:
+                yield from self._texts(argument)
         for keyword in call.keywords:
             if keyword.arg == "code":
                 yield from self._texts(keyword.value)
@@ -159,6 +170,11 @@ def f():
     print("error[printed-code]: …")
     Warned(code="agent_crash")
     code, because = "assigned-code", "…"
+    yield "yielded-code", "because", "fix"
+class Problem(Struct):
+    path: str
+    code: str
+Problem("x", "record-code")
 """
     expected = {
         "assigned-code",
