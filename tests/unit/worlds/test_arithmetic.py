@@ -76,6 +76,7 @@ def test_agrees_with_python_on_fractions(expression):
         ("(" * 120 + "1" + ")" * 79, "not an arithmetic expression"),
         ("9 ** 9 ** 9", "an exponent must be a whole number up to 64"),
         ("2 ** 0.5", "an exponent must be a whole number up to 64"),
+        ("1 ** 65", "an exponent must be a whole number up to 64"),
         ("9999999999 ** 64", "the result has more than 100 digits"),
         ("1" * 201, "the expression is longer than 200 characters"),
     ],
