@@ -73,7 +73,7 @@ def contracts_for(case: GoldenCase, design: str, catalogue: Catalogue) -> tuple[
         BadFileError: The case names a contract that does not exist, or states one that cannot be read.
     """
     automatic, ids = _automatic(design.partition("@")[0])
-    if all([isinstance(stated, str) and stated in ids for stated in case.contracts]):
+    if all(isinstance(stated, str) and stated in ids for stated in case.contracts):
         return automatic
     chosen = {contract.id: contract for contract in automatic}
     for stated in case.contracts:

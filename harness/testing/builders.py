@@ -72,7 +72,8 @@ def make_trace(
     data = [step if isinstance(step, Event) else make_event(step) for step in _flat(steps)]
     if whole:
         data = [_started(data, started), *data, _finished(data, finished)]
-    return Trace(tuple(_Numbering(first_turn).number(event) for event in data))
+    numbering = _Numbering(first_turn)
+    return Trace(tuple([numbering.number(event) for event in data]))
 
 
 def model_turn(
@@ -99,9 +100,9 @@ def model_turn(
     """
     asked = tuple([_asked(one) for one in calls])
     offered = tuple(dict.fromkeys(one.name for one in asked)) if tools is None else tuple(tools)
-    fields = {"model": "model", "messages_digest": "m", "n_messages": 2, "cassette_key": "key"} | call
+    fields: dict[str, Any] = {"model": "model", "messages_digest": "m", "n_messages": 2, "cassette_key": "key"} | call
     failure = CallError(error, error) if error is not None else None
-    reply = {"text": text, "tool_calls": asked, "error": failure, "replayed": failure is None} | (result or {})
+    reply: dict[str, Any] = {"text": text, "tool_calls": asked, "error": failure, "replayed": failure is None} | (result or {})
     return [LlmCall(purpose=purpose, tools=offered, **fields), LlmResult(call_span="", **reply)]
 
 
@@ -173,6 +174,7 @@ class _Numbering:
         self.seq = 0
         self.turn = first_turn - 1
         self.calls = 0
+        self.ids = 0
         self.asked: list[AskedCall] = []
         self.span = ""
         self.call_id = ""
@@ -209,8 +211,8 @@ class _Numbering:
         return data
 
     def _next_id(self) -> str:
-        self.calls += 1
-        return f"call-{self.calls}"
+        self.ids += 1
+        return f"call-{self.ids}"
 
 
 def _flat(steps: Iterable[Steps]) -> list[EventData | Event]:
@@ -241,7 +243,7 @@ def _started(events: Sequence[Event], given: TrialStarted | dict[str, Any] | Non
         elif isinstance(event.data, ToolCalled) and event.data.effect != "none":
             writes[event.data.tool] = event.data.effect == "write"
     tools = tuple([OfferedTool(name, "digest", write) for name, write in writes.items()])
-    fields = {"system": "design", "profile": "reference", "case_id": "case", "question": "?", "tools": tools}
+    fields: dict[str, Any] = {"system": "design", "profile": "reference", "case_id": "case", "question": "?", "tools": tools}
     return make_event(TrialStarted(**(fields | (given or {}))))
 
 
