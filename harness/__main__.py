@@ -1,10 +1,16 @@
 """`harness`, and `python -m harness`."""
 
+import os
 import sys
 
-from harness.cli.main import main
+from harness.cli import main as cli
 
-__all__ = ["main"]
+
+def main() -> int:
+    """Run one command in a process of its own, where the kernel may close the network for good."""
+    os.environ.setdefault("HARNESS_GUARD", "kernel")
+    return cli.main()
+
 
 if __name__ == "__main__":
     sys.exit(main())

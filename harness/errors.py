@@ -88,6 +88,8 @@ class ReplayMissError(BaseException):
     survive this; the player remembers it as well.
     """
 
+    code = "cassette-miss"
+
     def __init__(self, key: str, explanation: str) -> None:
         super().__init__(explanation)
         self.key = key

@@ -77,28 +77,42 @@ def run(
         BadFileError: A golden set, an agent or a world cannot be used.
     """
     runs = out or project.config.reports / "runs"
+    loopback = any(cell.case.allow_loopback for cell in chosen.cells)
+    gc.freeze()  # what is loaded by now stays: the collector need not look at it again for each trial
+    with guard.closed_network(allow_loopback=loopback) as guards:
+        about = manifest(project, port, guards)
+        store = RunStore.reopen(resume) if resume else RunStore.create(runs, manifest=about)
+        with store:
+            return _run_into(store, project, chosen, port, jobs, about, on_verdict)
+
+
+def _run_into(
+    store: RunStore,
+    project: Project,
+    chosen: RunPlan,
+    port: str,
+    jobs: int,
+    about: dict[str, Json],
+    on_verdict: OnVerdict | None,
+) -> RunRecord:
     judged = Judged(project)
-    guards = guard.engage(allow_loopback=any(cell.case.allow_loopback for cell in chosen.cells))
-    store = RunStore.reopen(resume) if resume else RunStore.create(runs, manifest=manifest(project, port, guards))
     done = dict(store.done)
     left = [planned for planned in chosen.cells if planned.cell not in done]
-    gc.freeze()  # what is loaded by now stays: the collector need not look at it again for each trial
-    with store:
 
-        def collect(trial: Trial, case: GoldenCase) -> None:
-            verdict = judged.verdict(trial, case)
-            store.append(verdict, trial.traces)
-            done[verdict.cell] = verdict
-            if on_verdict is not None:
-                on_verdict(verdict, len(done), len(chosen.cells))
+    def collect(trial: Trial, case: GoldenCase) -> None:
+        verdict = judged.verdict(trial, case)
+        store.append(verdict, trial.traces)
+        done[verdict.cell] = verdict
+        if on_verdict is not None:
+            on_verdict(verdict, len(done), len(chosen.cells))
 
-        asyncio.run(_replay_all(project, left, port, jobs, collect))
-        ordered = [done[planned.cell] for planned in chosen.cells if planned.cell in done]
-        record = RunRecord(
-            run=store.run, results=tuple(ordered), totals=totals_of(ordered), exit_code=int(exit_code_of(ordered)),
-            partial=chosen.partial, manifest=manifest(project, port, guards),
-        )  # fmt: skip
-        store.finish(record)
+    asyncio.run(_replay_all(project, left, port, jobs, collect))
+    ordered = [done[planned.cell] for planned in chosen.cells if planned.cell in done]
+    record = RunRecord(
+        run=store.run, results=tuple(ordered), totals=totals_of(ordered), exit_code=int(exit_code_of(ordered)),
+        partial=chosen.partial, manifest=about | manifest(project, port, about["guards"]),
+    )  # fmt: skip
+    store.finish(record)
     project.close()
     return record
 

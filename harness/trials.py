@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from harness.agents.load import LoadedAgent, load_agent, split_name
 from harness.agents.run_trial import RanTrial, TrialSetup, run_trial
 from harness.agents.trace_writer import Listener
+from harness.cassettes import guard
 from harness.cassettes.clock import VirtualClock, WallClock
 from harness.cassettes.file import Cassette
 from harness.cassettes.fingerprint import Fingerprinter
@@ -148,6 +149,7 @@ async def replay(project: Project, planned: PlannedCell, *, port: str) -> Trial:
     except CassetteError as error:
         return _unchecked(cell, error, relative)
     player = Player(cassette, order=planned.case.order)
+    guard.forget_refused()
     began = time.perf_counter()
     world = project.world(planned)
     ran = await run_trial(_setup(project, planned, world, _replay_port(port, player), PlayerTape(player)))
@@ -217,7 +219,9 @@ def _as_trial(cell: Cell, ran: RanTrial, player: Player, path: str, replay_ms: f
     provenance = player.cassette.provenance
     unused = player.unused()
     code, because, cause = ran.code, ran.because, ""
-    if player.misses:
+    if refused := guard.refused():
+        code, because, cause = "network-refused", refused[0], "code"
+    elif player.misses:
         first = player.misses[0]
         code, because, cause = "cassette-miss", first.explanation, first.cause
     elif unused and not code:

@@ -189,8 +189,8 @@ class _Stretch:
             self._error(error.limit, str(error))
             end.status, end.reason = "failed", error.limit
         except ReplayMissError as miss:
-            end.status, end.reason = "failed", "cassette-miss"
-            end.code, end.because = "cassette-miss", miss.explanation
+            end.status, end.reason = "failed", miss.code
+            end.code, end.because = miss.code, miss.explanation
         except TimeoutError:
             end.status, end.reason = "failed", "timeout"
             end.code, end.because = "timeout", f"no end after {self.seconds:g} s of wall time"

@@ -40,6 +40,8 @@ class NetworkRefusedError(ReplayMissError):
     no client retries it; `refused()` remembers it as well.
     """
 
+    code = "network-refused"
+
     def __init__(self, tried: str, where: str) -> None:
         by = f" ({where})" if where else ""
         message = f"tried to {tried}{by}, but a replay has no network"
