@@ -35,7 +35,7 @@ _UNIT = re.compile(
 )
 _CURRENCY_BEFORE = re.compile(r"(?:R\$|[€$£¥₽]|EUR|USD)[ \u00a0]?$")
 _ASKS_ARITHMETIC = re.compile(
-    r"[+×÷*=]|\b(?:plus|minus|times|sum|total|together|combined|differ|compar|more|less|average|mean|percent|ratio|budget"
+    r"[+×÷*=]|\b(?:plus|minus|times|sum|total|together|combined|differ|compar|more|less|average|mean|percent|ratio"
     r"|how (?:much|many)|zusammen|summe|gesamt|differenz|unterschied|vergleich|mehr|weniger|kälter|wärmer|durchschnitt"
     r"|prozent|wie ?viel|soma|diferen|compar|média|quant|maior|menor|сумм|разниц|сравн|итого|всего|сколько|больше|меньше)"
     r"|[总差和均比]|多少",
@@ -97,7 +97,6 @@ class _Sources:
 
     def __init__(self, view: TrialView) -> None:
         case = view.case
-        self.lang = case.lang
         self.results = [use.result.data.text for leg in view.legs for use in leg.uses if use.result is not None]
         asked = [case.question, *case.turns, *(turn.get("text", "") for turn in case.history), case.knowledge]
         asked.extend(part.text for part in case.content if hasattr(part, "text"))
@@ -107,6 +106,12 @@ class _Sources:
         texts = [fact.text for fact in facts if fact.text]
         self.asked_values = _values([self.question], case.lang)
         self.values = self.asked_values | _values(self.results, "en") | _values(texts, case.lang) | set(self.facts)
+        self.lang = case.lang
+
+    def operands(self) -> set[float]:
+        """What arithmetic may start from: every number that is no part of a date."""
+        texts = [_NO_CITATION.sub(" ", text) for text in self.results]
+        return self.asked_values | _values(texts, "en") | set(self.facts)
 
     def hold(self, number: Number) -> bool:
         """Whether *number*, in any reading and as exact as it is shown, is among them."""
@@ -160,24 +165,26 @@ def _follows(number: Number, answer: str, cited: list[Number], unknown: list[Num
     if any(span[0] <= number.start < span[1] for span in _true_equations(answer, sources.lang)):
         return True
     known = {other.value for other in cited if other not in unknown} | sources.asked_values
-    shown = known | {n.value for n in numbers_in(answer, sources.lang) if n.value <= SMALL}
+    doubtful = {other.value for other in unknown}
+    shown = known | {n.value for n in numbers_in(answer, sources.lang) if n.value <= SMALL} - doubtful
     if _derives(number, shown):
         return True
-    return bool(_ASKS_ARITHMETIC.search(sources.question)) and _derives(number, sources.values)
+    return bool(_ASKS_ARITHMETIC.search(sources.question)) and _derives(number, sources.operands())
 
 
 def _derives(number: Number, pool: set[float], most: int = 24) -> bool:
     """Whether *number* is the sum, difference, product, quotient, mean or change in percent of members of *pool*."""
     values = sorted(pool)[:most]
-    near = number.readings
     for a, b in itertools.permutations(values, 2):
         results = [a + b, a - b, a * b, (a + b) / 2]
         if b:
             results += [a / b, (a - b) / b * 100]
-        if any(_equal(value, result, number.decimals) for value in near for result in results):
+        if any(_equal(number.value, result, number.decimals) for result in results):
             return True
-    sums = (sum(three) for three in itertools.combinations(values, 3))
-    return any(_equal(value, total, number.decimals) for total in (*sums, sum(values)) for value in near)
+    sums = [sum(three) for three in itertools.combinations(values, 3)]
+    if len(values) > 3:
+        sums.append(sum(values))
+    return any(_equal(number.value, total, number.decimals) for total in sums)
 
 
 def _true_equations(answer: str, lang: str) -> Iterator[tuple[int, int]]:

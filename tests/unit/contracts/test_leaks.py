@@ -67,9 +67,9 @@ def test_cx7_long_thought_in_the_answer():
     leaked = make_trace(Thought(text=thought), answer(f"{thought}\n\nEs sind 7 °C."))
     said = make_trace(Thought(text="Es sind 7 °C."), answer("Es sind 7 °C."))
 
-    assert ["the answer holds a raw thought: “The user asks for the weather in Berlin, so I first call the…”"] == reasons(
-        check(nothing_leaks, leaked)
-    )
+    assert [
+        "the answer holds a raw thought: “The user asks for the weather in Berlin, so I first call the…”"
+    ] == reasons(check(nothing_leaks, leaked))
     assert ["kept"] == reasons(check(nothing_leaks, said))
 
 
