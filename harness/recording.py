@@ -97,6 +97,8 @@ def record(
     tell = on_progress or (lambda _text: None)
     check_collisions(project.config.cassettes, [planned.cell for planned in chosen.cells])
     todo = asyncio.run(_wanted(project, chosen.cells, mode))
+    for planned in todo:
+        _check_source(project, planned, base_url)
     bill = _bill(project, todo)
     if dry_run:
         return bill
@@ -161,8 +163,6 @@ async def _record_all(
             tell(f"{number}/{len(todo)} {name}")
             try:
                 await _record_one(project, planned, mode, base_url, server, tally)
-            except UsageError:
-                raise
             except HarnessError as error:
                 tally.refused.append(f"{name}: {error.message}")
             else:
@@ -273,6 +273,24 @@ class _Source:
             self.session.close()
 
 
+def _check_source(project: Project, planned: PlannedCell, base_url: str | None) -> None:
+    """
+    Find mistakes before anything is asked.
+
+    Raises:
+        UsageError: The model is not declared, or the script is missing or wrong.
+    """
+    name = planned.cell.model
+    if name == SCRIPTED:
+        load_script(script_path(project, planned.cell))
+    elif project.model(name) is None and base_url is not None:
+        raise UsageError(
+            "undeclared-model",
+            f"`{name}` at {base_url} is not declared, so nothing would prove who answered",
+            hint=f'declare it in pyproject.toml: [tool.harness.models."{name}"] with answered_by, sha256 and server',
+        )
+
+
 @contextmanager
 def _source(project: Project, planned: PlannedCell, base_url: str | None, server: ScriptedServer) -> Iterator[_Source]:
     name = planned.cell.model
@@ -285,12 +303,6 @@ def _source(project: Project, planned: PlannedCell, base_url: str | None, server
                 session.close()
         return
     declared = project.model(name)
-    if declared is None and base_url is not None:
-        raise UsageError(
-            "undeclared-model",
-            f"`{name}` at {base_url} is not declared, so nothing would prove who answered",
-            hint=f'declare it in pyproject.toml: [tool.harness.models."{name}"] with answered_by, sha256 and server',
-        )
     where = base_url or (declared.base_url if declared else None)
     yield _Source(where, declared.answered_by if declared else "live", model=declared)
 
