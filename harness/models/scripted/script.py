@@ -66,7 +66,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from harness.errors import BadFileError
-from harness.models.scripted.positions import Lines, parse_yaml, read_text
+from harness.goldensets.yaml_tree import YamlTree, read_yaml
 from harness.records.faults import ErrorKind
 from harness.records.messages import FinishReason, Json, Role, Usage
 
@@ -207,32 +207,30 @@ def load_script(path: Path) -> Script:
     Read a script.
 
     Raises:
-        BadFileError: Code `bad-script`: the file cannot be used, *at* says where; code `blind-script`: a tool's result
-            is expected by nobody.
+        BadFileError: The file cannot be read, is no YAML, is no script (code `bad-script`), or leaves a tool's result
+            unseen (code `blind-script`); *at* says where.
     """
-    return parse_script(read_text(path, code=BAD_SCRIPT), path=str(path))
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise BadFileError(BAD_SCRIPT, f"cannot read the file: {error.strerror}", at=str(path)) from None
+    return parse_script(content, path=str(path))
 
 
-def parse_script(text: str, *, path: str = "<script>") -> Script:
+def parse_script(content: bytes | str, *, path: str = "<script>") -> Script:
     """
-    Read a script from its text; *path* is what errors name.
+    Read a script from its content; *path* is what errors name.
 
     Raises:
         BadFileError: As for `load_script`.
     """
-    value, lines = parse_yaml(text, path=path, code=BAD_SCRIPT)
-    if isinstance(value, dict) and isinstance(value.get("format"), int) and value["format"] != SCRIPT_FORMAT:
-        raise BadFileError(
-            BAD_SCRIPT,
-            f"script format {value['format']} is not known to this version (it reads {SCRIPT_FORMAT})",
-            hint=f"update tapegate, or write the script in format {SCRIPT_FORMAT}",
-            at=f"{path}:{lines['$.format']}",
-        )
+    tree = read_yaml(content.encode() if isinstance(content, str) else content, shown=path)
+    _check_format(tree)
     try:
-        file = msgspec.convert(value, ScriptFile)
+        file = msgspec.convert(tree.value, ScriptFile)
     except msgspec.ValidationError as error:
-        raise _invalid(str(error), lines, path) from None
-    places = tuple(f"{path}:{lines[f'$.steps[{index}]']}" for index in range(len(file.steps)))
+        raise _invalid(str(error), tree) from None
+    places = tuple(tree.at(("steps", index)) for index in range(len(file.steps)))
     return script_of(file.steps, path=path, places=places, about=file.about)
 
 
@@ -334,10 +332,21 @@ def _next_of(steps: Sequence[Step], index: int) -> int | None:
     return next(same, next(iter(later), None))
 
 
-def _invalid(message: str, lines: Lines, path: str) -> BadFileError:
+def _check_format(tree: YamlTree) -> None:
+    given = tree.value.get("format") if isinstance(tree.value, dict) else None
+    if isinstance(given, int) and given != SCRIPT_FORMAT:
+        raise BadFileError(
+            BAD_SCRIPT,
+            f"script format {given} is not known to this version (it reads {SCRIPT_FORMAT})",
+            hint=f"update tapegate, or write the script in format {SCRIPT_FORMAT}",
+            at=tree.at(("format",)),
+        )
+
+
+def _invalid(message: str, tree: YamlTree) -> BadFileError:
     """Say what msgspec found in the words of the file: the line, and the nearest key to an unknown one."""
     problem, _, where = message.partition(" - at ")
-    where = where.strip("`") or "$"
+    where = where.strip("`").removeprefix("$")
     hint = "`harness explain schema:script` prints the format"
     if unknown := re.search(r"unknown field `(.*)`", problem):
         name = unknown.group(1)
@@ -345,11 +354,9 @@ def _invalid(message: str, lines: Lines, path: str) -> BadFileError:
         problem = f"no key `{name}` is known here"
         if near := difflib.get_close_matches(name, _all_keys(), n=1):
             hint = f"did you mean `{near[0]}`?"
-    while where not in lines and where != "$":
-        where = re.sub(r"(\.[^.\[\]]+|\[[^\]]*\])$", "", where) or "$"
-    place = f"{path}:{lines.get(where, 1)}"
-    inside = f" (in `{where[2:]}`)" if where != "$" else ""
-    return BadFileError(BAD_SCRIPT, f"{problem}{inside}", hint=hint, at=place)
+    path = tuple(int(index) if index else name for name, index in re.findall(r"\.([^.\[]+)|\[(\d+)\]", where))
+    inside = f" (in `{where.removeprefix('.')}`)" if where else ""
+    return BadFileError(BAD_SCRIPT, f"{problem}{inside}", hint=hint, at=tree.at(path))
 
 
 def _all_keys() -> list[str]:

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from harness.errors import BadFileError
+from harness.goldensets.yaml_tree import read_yaml
 from harness.models.scripted import script as script_module
-from harness.models.scripted.positions import parse_yaml
 from harness.models.scripted.script import (
     Expect,
     For,
@@ -86,7 +86,7 @@ def test_a_script_is_loaded_from_its_file(tmp_path):
             ),
         ),
         ("format: 1\nsteps: []\n", "error[bad-script]: s.yaml:2: Expected `array` of length >= 1 (in `steps`)"),
-        ("", "error[bad-script]: s.yaml:1: Expected `object`, got `null`"),
+        ("", "error[bad-script]: s.yaml: Expected `object`, got `null`"),
         (steps("- reply: {}"), "error[bad-script]: s.yaml:3: the reply is empty: give `text`, `tool_calls`"),
         (steps("- reply: {status: 429}"), "error[bad-script]: s.yaml:3: status 429 needs an `error` with a `message`"),
         (steps("- reply: {text: ab, chunks: [a]}"), "error[bad-script]: s.yaml:3: `chunks` joined are not the `text`"),
@@ -115,6 +115,16 @@ def test_a_script_is_loaded_from_its_file(tmp_path):
 def test_a_bad_script_says_where_and_why(text, message):
     """Each mistake is told with file, line and, where there is one, the way out."""
     assert refusal(text).startswith(message)
+
+
+def test_a_file_that_is_not_there_says_so(tmp_path):
+    """A missing script is the reader's to mend."""
+    with pytest.raises(BadFileError) as caught:
+        load_script(tmp_path / "none.yaml")
+
+    assert f"error[bad-script]: {tmp_path}/none.yaml: cannot read the file: No such file or directory" == str(
+        caught.value
+    )
 
 
 def test_a_step_blind_for_a_result_is_refused():
@@ -177,7 +187,7 @@ def test_a_parallel_step_of_another_slot_does_not_see_a_result():
 
 def test_the_schema_accepts_the_example_and_refuses_a_typo():
     """Editors see the same format as the loader."""
-    value, _ = parse_yaml(example(), path="s.yaml", code="bad")
+    value = read_yaml(example().encode(), shown="s.yaml").value
     validator = jsonschema.Draft202012Validator(script_schema())
     validator.validate(value)
     value["steps"][0]["repply"] = {}
