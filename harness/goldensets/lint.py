@@ -8,12 +8,20 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import PurePosixPath, PureWindowsPath
+from typing import get_args
 
 from harness.errors import BadFileError
-from harness.records.case import Fact, GoldenCase, GoldenSet
+from harness.records.case import Fact, GoldenCase, GoldenSet, ImageContent
+from harness.records.faults import ErrorKind
+from harness.records.trace import EVENT_TYPES
 
 MAX_ID_CHARS = 100
+MODEL_FAULTS: tuple[str, ...] = get_args(ErrorKind)
+"""What can go wrong on purpose at a model call."""
+TOOL_FAULTS = ("timeout", "not_found", "denied", "crash")
+"""What can go wrong on purpose in each call of a tool."""
 
 
 def lint(
@@ -36,6 +44,7 @@ def lint(
             yield _error("duplicate-case", case, "differs from another id in upper and lower case only", key="id")
         seen.setdefault(case.id, case)
         yield from _question(case)
+        yield from _course(case)
         yield from _patterns(case)
         yield from _rules(case)
         if contracts is not None:
@@ -76,12 +85,33 @@ def _question(case: GoldenCase) -> Iterator[BadFileError]:
     if len(given) != 1:
         told = f"has {' and '.join(f'`{name}`' for name in given)}" if given else "has no question"
         yield _error("bad-golden", case, f"{told}; give exactly one of `question`, `turns`, `content`")
+    for turn in case.history:
+        if turn.keys() != {"role", "text"} or turn["role"] not in ("user", "assistant"):
+            yield _error("bad-golden", case, "a turn of `history` is {role: user or assistant, text: …}", key="history")
+    for part in case.content:
+        if isinstance(part, ImageContent) and not _stays_inside(part.image):
+            yield _error("bad-golden", case, f"image `{part.image}` must lie beside the golden set", key="content")
+
+
+def _course(case: GoldenCase) -> Iterator[BadFileError]:
+    """How a trial of *case* goes: how often, with which stops, limits and faults."""
     if case.trials < 1:
         yield _error("bad-golden", case, "`trials` must be at least 1", key="trials")
     if case.legs and case.turns:
         yield _error("bad-golden", case, "`legs` and `turns` do not go together", key="legs")
     if case.legs and (case.legs[0].resume or case.legs[-1].stop_after):
         yield _error("bad-golden", case, "the first leg cannot resume, and the last cannot stop", key="legs")
+    for event, count in [stop for leg in case.legs for stop in leg.stop_after.items()]:
+        if event not in EVENT_TYPES or count < 1:
+            hint = _nearest(event, EVENT_TYPES) if event not in EVENT_TYPES else "count from 1"
+            yield _error("bad-golden", case, f"no leg stops after {count} `{event}`", key="legs", hint=hint)
+    for fault in case.faults:
+        kinds = TOOL_FAULTS if fault.tool is not None else MODEL_FAULTS
+        if (fault.tool is None) == (fault.call is None):
+            yield _error("bad-golden", case, "a fault has exactly one of `call` and `tool`", key="faults")
+        elif fault.kind not in kinds:
+            message = f"no fault `{fault.kind}` of a {'tool' if fault.tool is not None else 'model call'}"
+            yield _error("bad-golden", case, message, key="faults", hint=f"there are: {', '.join(kinds)}")
     for name in ("llm_calls", "rounds", "tool_calls", "writes", "seconds"):
         most = getattr(case.limits, name)
         if most is not None and most < 0:
@@ -130,9 +160,18 @@ def _names(case: GoldenCase, contracts: Collection[str]) -> Iterator[BadFileErro
     stated = [(name, f"contracts.{place}") for place, name in enumerate(case.contracts) if isinstance(name, str)]
     for name, key in [*stated, *((name, "advisory") for name in advisory)]:
         if name not in contracts and name not in own:
-            close = difflib.get_close_matches(name, [*contracts, *own], n=1, cutoff=0.5)
-            hint = f"did you mean `{close[0]}`?" if close else "`harness list contracts` names every one"
+            hint = _nearest(name, [*contracts, *own]) or "`harness list contracts` names every one"
             yield _error("unknown-contract", case, f"no contract named `{name}`", key=key, hint=hint)
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return f"did you mean `{close[0]}`?" if close else ""
+
+
+def _stays_inside(path: str) -> bool:
+    """Whether *path* leads to nothing outside of the folder that it is relative to."""
+    return not (PurePosixPath(path).is_absolute() or PureWindowsPath(path).anchor or ".." in re.split(r"[/\\]", path))
 
 
 def _regex_problem(pattern: str) -> str | None:

@@ -7,6 +7,7 @@ and tags are refused, so that a small file can neither grow in memory nor make o
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -144,6 +145,6 @@ def _plain(text: str) -> Json:
         return _CONSTANTS[text]
     if _INTEGER.fullmatch(text):
         return int(text)
-    if _NUMBER.fullmatch(text):
-        return float(text)
+    if _NUMBER.fullmatch(text) and math.isfinite(number := float(text)):
+        return number
     return text

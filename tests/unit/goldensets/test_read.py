@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import fields
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness.errors import BadFileError
 from harness.goldensets.read import read_set
-from harness.records.case import Fact, GoldenSet, ImageContent, TextContent, ToolRule
+from harness.records.case import Fact, GoldenCase, GoldenSet, ImageContent, TextContent, ToolRule
 
 HEAD = "cases:\n  - id: a\n    question: Hi?\n"
 
@@ -175,3 +180,42 @@ def test_digest_names_the_content():
 def test_mistakes_are_told_with_file_and_line(text, said):
     """Each mistake names file, line, case and what to do."""
     assert said == refusal(text)
+
+
+words = st.sampled_from(["a", "none", "t", "(", "x*", "", "completed", "CX1", "../x", "timeout", "state_saved"])
+keys = st.sampled_from(
+    [
+        *(field.name for field in fields(GoldenCase)),
+        "class",
+        "all",
+        "any",
+        "required",
+        "tool",
+        "regex",
+        "number",
+        "when",
+    ]
+)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 10**12) | st.floats(allow_nan=False, allow_infinity=False) | words,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys | words, inner, max_size=3),
+    max_leaves=8,
+)
+cases = st.dictionaries(keys, values, max_size=3).map(
+    lambda stated: {"id": "a", "question": "Hi?", "plan": "none"} | stated
+)
+
+
+@given(
+    st.fixed_dictionaries(
+        {"cases": st.lists(cases | values, max_size=2)}, optional={"policies": values, "world": values}
+    )
+)
+def test_any_structure_is_read_or_refused(written):
+    """Whatever stands under whatever key, the answer is a set or a `BadFileError` with a place in the file."""
+    try:
+        at = read(json.dumps(written, ensure_ascii=False)).cases[0].at
+    except BadFileError as error:
+        at = error.at
+
+    assert "goldensets/set.yaml:1" == at

@@ -53,7 +53,7 @@ def test_block_style_is_read_as_written(value):
 
 
 @pytest.mark.parametrize(
-    "word", ["no", "yes", "on", "off", "y", "2026-03-10", "0x1f", "1_000", "12:30", ".inf", ".nan"]
+    "word", ["no", "yes", "on", "off", "y", "2026-03-10", "0x1f", "1_000", "12:30", ".inf", ".nan", "1e999"]
 )
 def test_plain_words_stay_texts(word):
     """What older YAML turns into booleans, dates or odd numbers stays the text that a person typed."""
