@@ -30,6 +30,8 @@ class Store:
         self._keys = dict(keys)
         self._connection = connection
         self._lock = threading.Lock()
+        self._dump: Dump | None = None
+        self._dumped_at = 0
         connection.row_factory = sqlite3.Row
 
     @classmethod
@@ -70,7 +72,13 @@ class Store:
         return self._keys[table]
 
     def dump(self) -> Dump:
-        """Every row of every table, by table and key."""
+        """Every row of every table, by table and key; read again only after a write."""
+        if self._dump is None or self._dumped_at != self._connection.total_changes:
+            self._dumped_at = self._connection.total_changes
+            self._dump = self._read_all()
+        return self._dump
+
+    def _read_all(self) -> Dump:
         return {
             table: {row[key]: row for row in self.rows(f'SELECT * FROM "{table}" ORDER BY "{key}"')}  # noqa: S608
             for table, key in sorted(self._keys.items())
