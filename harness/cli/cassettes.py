@@ -129,8 +129,8 @@ def _why(config: Config, path: Path, output: Output) -> ExitCode:
     from harness.cassettes import guard
     from harness.reports.screen import neutralise
 
-    guard.engage()
-    trial = _replayed(config, path)
+    with guard.closed_network():
+        trial = _replayed(config, path)
     if not trial.could_not_check:
         return _print(path, f"{path} replays: every call of today's agent is in it", output)
     text = neutralise(f"[{trial.code}] {trial.could_not_check}", keep_lines=True)

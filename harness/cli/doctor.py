@@ -20,7 +20,7 @@ _OLDEST = (3, 11)
 _RECORD_EXTRA = ("litellm", "mcp", "vcr")
 _KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY")
 _PAINTS = {"ok": "green", "warn": "yellow", "fail": "red"}
-_ASK_GUARD = "from harness.cassettes import guard; print(*guard.engage(), sep=', ')"
+_ASK_GUARD = "from harness.cassettes import guard; print(*guard.engage(kernel=True), sep=', ')"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

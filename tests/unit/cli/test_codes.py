@@ -185,6 +185,8 @@ Problem("x", "record-code")
         "helped-code",
         "kept-code",
         "printed-code",
+        "record-code",
+        "yielded-code",
     }
 
     assert expected == set(Codes({"x.py": text}).found)

@@ -11,7 +11,8 @@ REPO = Path(__file__).parents[3]
 HELP = """
 import sys
 from harness.__main__ import main
-main(["--help"])
+sys.argv = ["harness", "--help"]
+main()
 print(*sorted(sys.modules), file=sys.stderr)
 """
 ARGPARSE = "import __future__, argparse, importlib, os, sys, time; argparse.ArgumentParser().format_help(); print(*sys.modules)"
