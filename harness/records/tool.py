@@ -14,7 +14,6 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -105,16 +104,25 @@ def as_tool(function: Callable[..., Any]) -> Tool:
         TypeError: It is not marked, or a parameter has no annotation.
     """
     plain = getattr(function, "__func__", function)
-    spec, effect, ms, arguments, schema_digest = _described(plain)
-    return Tool(spec, effect, ms, function, arguments, schema_digest)
-
-
-@lru_cache(maxsize=1024)
-def _described(function: Callable[..., Any]) -> tuple[ToolSpec, EffectClass, int, type[msgspec.Struct], str]:
-    mark = getattr(function, _MARK, None)
+    mark = getattr(plain, _MARK, None)
     if mark is None:
         raise TypeError(f"{function!r} is not marked with @tool")
-    effect, ms, name = mark
+    # worlds often define tools inside `build`: a new function each trial, but the same code and the same schema
+    key = (plain.__code__, mark, plain.__defaults__)
+    try:
+        known = _known.get(key)
+    except TypeError:  # a default that cannot be hashed
+        known, key = None, (plain, mark, None)
+    if known is None:
+        known = _known[key] = _described(plain, mark)
+    return Tool(known[0], mark[0], mark[1], function, known[1], known[2])
+
+
+_known: dict[Any, tuple[ToolSpec, type[msgspec.Struct], str]] = {}
+
+
+def _described(function: Callable[..., Any], mark: Any) -> tuple[ToolSpec, type[msgspec.Struct], str]:
+    _effect, _ms, name = mark
     hints = get_type_hints(function, include_extras=True)
     fields: list[Any] = []
     for parameter in inspect.signature(function).parameters.values():
@@ -130,7 +138,7 @@ def _described(function: Callable[..., Any]) -> tuple[ToolSpec, EffectClass, int
     arguments = msgspec.defstruct(f"{name}_arguments", fields, frozen=True, kw_only=True, forbid_unknown_fields=True)
     parameters = _flat_schema(arguments)
     spec = ToolSpec(name, inspect.getdoc(function) or "", parameters)
-    return spec, effect, ms, arguments, digest([name, spec.description, parameters])
+    return spec, arguments, digest([name, spec.description, parameters])
 
 
 def _described_type(hint: Any) -> Any:
