@@ -156,7 +156,8 @@ def _same_messages(leg: TrialView) -> Iterator[Found]:
 def _repeated_writes(leg: TrialView) -> Iterator[Found]:
     done = [use.same_as for old in leg.earlier for use in old.uses if use.ok and use.data.effect == "write"]
     for use in leg.uses:
-        if use.data.effect == "write" and use.same_as in done:
+        refused = use.outcome is not None and use.outcome.error_kind == "denied"
+        if use.data.effect == "write" and use.same_as in done and not refused:
             yield broken(use.event, f"{use.tool} repeats a write of an earlier leg", leg=leg.leg)
 
 
@@ -215,19 +216,25 @@ def _marked_without_work(view: TrialView) -> Iterator[Found]:
     """Each mark needs a good result of another tool, or a text that gives the step's result, of its own."""
     work = 0
     worded: set[int] = set()
-    for use in view.uses:
-        if use.tool not in PLAN_TOOLS:
-            work += use.ok
-        elif use.ok and (use.args or {}).get("action") == "mark_done":
-            if use.turn is not None and use.turn not in worded:
-                worded.add(use.turn)
-                call = view.by_turn.get(use.turn)
-                work += call is not None and _gives_result(call)
-            work -= 1
-            if work < 0:
-                step = (use.args or {}).get("step_index")
-                yield broken([use.event, use.result], f"step {step} is marked done without any work since the last one")
-                return
+    for leg in view.legs if "state_loaded" in view.by_type else (view,):
+        for use in leg.uses:
+            if use.tool not in PLAN_TOOLS:
+                work += use.ok
+            elif use.ok and (use.args or {}).get("action") == "mark_done":
+                work += _worded(leg, use, worded) - 1
+                if work < 0 and leg is view:
+                    step = (use.args or {}).get("step_index")
+                    yield broken([use.event, use.result], f"step {step} is marked done without any work of its own")
+                    return
+
+
+def _worded(leg: TrialView, use: ToolUse, worded: set[int]) -> bool:
+    """Whether the reply that asked for *use* gives a result in words; once for each reply."""
+    if use.turn is None or use.turn in worded:
+        return False
+    worded.add(use.turn)
+    call = leg.by_turn.get(use.turn)
+    return call is not None and _gives_result(call)
 
 
 def _gives_result(call: ModelCall) -> bool:

@@ -22,7 +22,7 @@ _ENDED = frozenset({"done", "failed", "dropped"})
 @contract("CP1", designs=LEGACY, needs=("phase_started",))
 def fast_path_is_short(view: TrialView) -> Iterator[Found]:
     """The fast path makes no plan and at most one tool call."""
-    fast = next((event for event in view.by_type["phase_started"] if event.data.name == "fast"), None)
+    fast = next((event for event in view.by_type.get("phase_started", ()) if event.data.name == "fast"), None)
     if fast is None:
         return
     yield TRIGGERED
@@ -38,7 +38,7 @@ def fast_path_is_short(view: TrialView) -> Iterator[Found]:
 def items_move_forward(view: TrialView) -> Iterator[Found]:
     """An item goes from pending to running to done or failed, and only one is running at a time."""
     before: dict[int, PlanStep] = {step.n: step for step in plan_at_start(view)}
-    for update in view.by_type["plan_updated"]:
+    for update in view.by_type.get("plan_updated", ()):
         yield TRIGGERED
         plan: Plan = update.data.plan
         running = [step for step in plan if step.status == "running"]
