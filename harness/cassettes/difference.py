@@ -24,14 +24,14 @@ _ABSENT = object()
 
 def differences(old: Json, new: Json, path: str) -> Iterator[str]:
     """One line for each leaf that differs, as `path: old -> new`; long texts are compared by words."""
-    if old == new and type(old) is type(new):
-        return
     if isinstance(old, dict) and isinstance(new, dict):
         for key in [*old, *(key for key in new if key not in old)]:
             yield from differences(old.get(key, _ABSENT), new.get(key, _ABSENT), f"{path}.{key}" if path else str(key))
     elif isinstance(old, (list, tuple)) and isinstance(new, (list, tuple)) and len(old) == len(new):
         for position, (before, after) in enumerate(zip(old, new, strict=True)):
             yield from differences(before, after, f"{path}[{position}]")
+    elif old == new and type(old) is type(new):
+        return
     elif isinstance(old, str) and isinstance(new, str) and max(len(old), len(new)) > _LONGEST_VALUE:
         yield from (f"{path}: {change}" for change in word_changes(old, new))
     else:

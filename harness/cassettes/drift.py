@@ -7,6 +7,7 @@ renamed, volatile parts and secrets replaced.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
@@ -22,6 +23,7 @@ from harness.records.messages import EmbeddingRequest, Json, ModelRequest
 
 MOST_LINES = 8
 """Differences shown of one call."""
+_WORD = re.compile(rb"[^\s\"{}\[\]:,]+")
 _CAUSES: tuple[MissCause, ...] = ("model", "prompt", "tool_schema", "params", "message")
 """The first of these that differs is the cause; what follows from it differs as well."""
 _WHAT: dict[MissCause, str] = {
@@ -70,15 +72,15 @@ def explain(
             best = (score, item, recorded)
     if best is None:
         return Drift("unknown", "no recorded call can be compared with it")
-    (likeness, _, _), item, recorded = best
+    _, item, recorded = best
     found = _compared(recorded, wanted)
     cause: MissCause = next((cause for cause in _CAUSES if found.get(cause)), "unknown")
-    lines = _in_order(found) or ["only links between call ids differ"]
+    lines = _in_order(found) or ["nothing that the recorded body shows"]
     if len(lines) > MOST_LINES:
         lines = [*lines[:MOST_LINES], f"… and {len(lines) - MOST_LINES} more"]
     head = (
         f"nearest recording: call {item.call} of {len(cassette.interactions)},"
-        f" {int(likeness * 100)}% of the request is the same"
+        f" {_same_words(recorded, wanted)}% of the request is the same"
     )
     return Drift(cause, "\n".join([head, *(f"  {line}" for line in lines)]), item.call)
 
@@ -140,6 +142,12 @@ def _likeness(one: Counter[bytes], other: Counter[bytes]) -> float:
     return 2 * both / whole if whole else 1.0
 
 
+def _same_words(one: Canonical, other: Canonical) -> int:
+    """How much of two requests is the same word by word, in percent."""
+    words = [Counter(_WORD.findall(msgspec.json.encode((r.parameters, r.tools, r.messages)))) for r in (one, other)]
+    return int(200 * (words[0] & words[1]).total() / max(1, words[0].total() + words[1].total()))
+
+
 def _compared(old: Canonical, new: Canonical) -> dict[MissCause, list[str]]:
     found: dict[MissCause, list[str]] = {
         "model": list(differences(old.parameters.get("model"), new.parameters.get("model"), "model")),
@@ -149,6 +157,8 @@ def _compared(old: Canonical, new: Canonical) -> dict[MissCause, list[str]]:
     }
     for system, line in _message_lines(old.messages, new.messages):
         found["prompt" if system else "message"].append(line)
+    if old.links != new.links and not (found["prompt"] or found["message"]):
+        found["message"].append("results answer other calls than they did")
     # What a client library fills in for a parameter that was left open says nothing beside a real difference.
     certain = any(found.values())
     found["params"] = [

@@ -207,9 +207,11 @@ def read_yaml(text: str, path: str, *, loader: Any = None) -> Json:
         document = yaml.load(text, loader)  # noqa: S506 - a safe loader, or one made of it
         nodes = _count(document, {}, set())
     except yaml.MarkedYAMLError as error:
+        if "\n<<<<<<< " in text:
+            line = text.count("\n", 0, text.index("\n<<<<<<< ")) + 2
+            _unreadable(f"{path}:{line}", "a merge left its markers in the file")
         mark = error.problem_mark
-        hint = "a merge left its markers in the file" if "\n<<<<<<< " in text else ""
-        _unreadable(f"{path}:{mark.line + 1}" if mark else path, f"not valid YAML: {error.problem}", hint=hint)
+        _unreadable(f"{path}:{mark.line + 1}" if mark else path, f"not valid YAML: {error.problem}")
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         _unreadable(path, f"not valid YAML: {' '.join(str(error).split())}")
     if nodes > MOST_NODES:
@@ -335,6 +337,6 @@ def _decoded(content: bytes, path: str) -> str:
         _unreadable(f"{path}:{line}", "not UTF-8")
 
 
-def _unreadable(at: str, because: str, *, hint: str = "") -> NoReturn:
-    hint = hint or "restore the file from git, or record the case again"
+def _unreadable(at: str, because: str) -> NoReturn:
+    hint = "restore the file from git, or record the case again"
     raise CassetteError("cassette-unreadable", because, hint=hint, at=at)

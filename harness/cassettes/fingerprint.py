@@ -50,6 +50,8 @@ class Canonical(msgspec.Struct, frozen=True):
     parameters: dict[str, Json]
     tools: dict[str, Json]
     messages: list[dict[str, Json]]
+    links: tuple[str, ...] = ()
+    """One digest a message that also says which call answers which."""
 
 
 class _Node:
@@ -143,7 +145,7 @@ class Fingerprinter:
             for tool in request.tools
         }
         parameters = msgspec.to_builtins(self._sent_parameters(_parameters_of(request)))
-        return Canonical("chat", parameters, tools, messages)
+        return Canonical("chat", parameters, tools, messages, self.prefixes(request.messages))
 
     @property
     def unmatched_volatile(self) -> tuple[str, ...]:
