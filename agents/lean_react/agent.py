@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from harness.agents.protocol import AgentContext, Question, Reply
-from harness.records.digest import digest
+from harness.agents.protocol import AgentContext, Question, Reply, ToolOutcome
+from harness.records.digest import canonical_json, digest
 from harness.records.faults import ModelError
 from harness.records.messages import Json, Message, ToolCall
 from harness.records.trace import ErrorRaised, EventData, FinalAnswer, PlanUpdated, Warned
@@ -63,6 +63,10 @@ class _Session:
     """Model errors in a row."""
     empties: int = 0
     """Empty replies in a row."""
+    writes: list[str] = field(default_factory=list)
+    """Writing calls that were carried out for the current question."""
+    writes_before: frozenset[str] = frozenset()
+    """Those of them that were carried out before the session was resumed."""
 
 
 class LeanReact:
@@ -133,6 +137,8 @@ class LeanReact:
             session.asked_at = len(session.messages)
         else:
             session.steps, session.asked_at = saved["counters"]["steps"], saved["counters"]["asked_at"]
+            session.writes = list(saved["counters"].get("writes", ()))
+            session.writes_before = frozenset(session.writes)
         return session
 
     async def _ask(self, session: _Session) -> Reply:
@@ -156,21 +162,34 @@ class LeanReact:
         """Run each call of *reply*, in order; what goes wrong in one is its result. Then save the round."""
         session.empties = 0
         session.messages.append(reply.message)
-        tools, wrote = self._ctx.tools, False
+        wrote = False
         for call in reply.reply.tool_calls:
             before = self._planner.steps
-            place: Json = {"call_id": call.id, "turn": reply.turn, "args_raw": call.args_raw, "round": session.steps}
-            if wrote and tools.is_write(call.name):
-                outcome = tools.refuse(call.name, call.args, prompts.ONE_WRITE.format(tool=call.name), **place)
-            else:
-                outcome = await tools.call(call.name, call.args, **place)
-                wrote = wrote or tools.is_write(call.name)
+            writing = self._ctx.tools.is_write(call.name)
+            outcome = await self._run_tool(session, reply.turn, call, writing=writing, wrote=wrote)
+            wrote = wrote or writing
             session.messages.append(outcome.message)
+            if writing and outcome.ok:
+                session.writes.append(_named(call))
             if self._planner.steps != before:
                 self._tell_plan(str((call.args or {}).get("action")), reply.turn)
         self._warn_of_repeats(session, reply)
         self._show_plan(session)
         self._save(session)
+
+    async def _run_tool(
+        self, session: _Session, turn: int, call: ToolCall, *, writing: bool, wrote: bool
+    ) -> ToolOutcome:
+        """Run *call*, unless it writes and another one wrote in this turn, or this very one before the stop."""
+        place: Json = {"call_id": call.id, "turn": turn, "args_raw": call.args_raw, "round": session.steps}
+        refusal = ""
+        if writing and wrote:
+            refusal = prompts.ONE_WRITE
+        elif writing and _named(call) in session.writes_before:
+            refusal = prompts.WRITTEN_BEFORE
+        if refusal:
+            return self._ctx.tools.refuse(call.name, call.args, refusal.format(tool=call.name), **place)
+        return await self._ctx.tools.call(call.name, call.args, **place)
 
     def _tell_plan(self, action: str, turn: int) -> None:
         plan = self._planner.steps
@@ -217,7 +236,7 @@ class LeanReact:
         parts: dict[str, Json] = {
             "messages": msgspec.to_builtins(session.messages),
             "plan": self._planner.get_state(),
-            "counters": {"steps": session.steps, "asked_at": session.asked_at},
+            "counters": {"steps": session.steps, "asked_at": session.asked_at, "writes": session.writes},
         }
         self._ctx.state.save(session.id, parts)
 
@@ -237,6 +256,11 @@ def _readable(messages: Sequence[Message]) -> list[Message]:
 
 def _renamed(call: ToolCall) -> ToolCall:
     return msgspec.structs.replace(call, name=NAME) if call.name == ALIAS else call
+
+
+def _named(call: ToolCall) -> str:
+    """Tool and arguments as one text, however the model spelled them."""
+    return f"{call.name} {canonical_json(call.args).decode()}"
 
 
 def _last_words(messages: Sequence[Message]) -> str:

@@ -42,4 +42,6 @@ REPEATED_NOTE = (
 
 ONE_WRITE = "Nicht ausgeführt: höchstens ein schreibender Aufruf pro Zug. Rufe {tool} im nächsten Zug auf."
 
+WRITTEN_BEFORE = "Nicht ausgeführt: {tool} hat genau das vor der Unterbrechung schon getan."
+
 INCOMPLETE = "*(unvollständig · incomplete)*\n\n{text}"

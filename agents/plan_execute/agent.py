@@ -25,7 +25,18 @@ from harness.records.trace import ConfigResolved, ErrorRaised, EventData, FinalA
 
 from . import prompts
 from .fill import fill
-from .replies import FAIL, FINISH, NO_TOOL, FastReply, UnreadableError, read_fast, read_plan, read_replan, read_step
+from .replies import (
+    FAIL,
+    FINISH,
+    NO_TOOL,
+    FastReply,
+    UnreadableError,
+    read_answer,
+    read_fast,
+    read_plan,
+    read_replan,
+    read_step,
+)
 from .router import route
 from .todo import Item, TodoList
 
@@ -219,11 +230,13 @@ class PlanExecute:
         session.say(prompts.ANSWER_REQUEST.format(todo=session.todo.render(), question=session.question))
         for _ in range(1 + MAX_RETRIES):
             reply = await self._chat(session, "answer")
-            if answer := reply.text.strip():
-                session.messages.append(reply.message)
-                return _with_failures(answer, session.todo)
-            session.say(prompts.EMPTY_ANSWER)
-        raise _GivenUpError("empty_reply", "no answer was written")
+            if reply.text:
+                session.messages.append(Message("assistant", reply.text))
+            try:
+                return _with_failures(read_answer(reply.text), session.todo)
+            except UnreadableError as error:
+                session.say(prompts.NO_ANSWER.format(reason=error))
+        raise _GivenUpError("no_answer", "no answer was written")
 
     async def _ask_for(self, session: _Session, purpose: str, read: Callable[[str], T]) -> tuple[T | None, int]:
         """Ask until *read* can read the reply, and again at most `MAX_RETRIES` times; None where it never could."""

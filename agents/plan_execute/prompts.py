@@ -35,8 +35,8 @@ Beispiel: {{"thought": "Wetter nachsehen", "action": "get_weather", "args": {{"c
 PLAN_REQUEST = """\
 FRAGE: {question}
 
-Zerlege sie in möglichst wenige Aufgaben, als JSON-Objekt:
-{{"thought": "...", "steps": ["...", "..."]}}"""
+Zerlege sie in möglichst wenige Aufgaben, jede ein kurzer Text, als JSON-Objekt. Beispiel:
+{{"thought": "erst nachsehen, dann vergleichen", "steps": ["X nachsehen", "Y nachsehen", "X und Y vergleichen"]}}"""
 
 STEP_REQUEST = """\
 AUFGABEN:
@@ -55,8 +55,8 @@ AUFGABEN:
 {todo}
 
 Aufgabe {n} ist gescheitert: {reason}
-Welche Aufgaben bleiben zu tun? Sie ersetzen alle offenen. Als JSON-Objekt:
-{{"thought": "...", "steps": ["...", "..."]}}"""
+Welche Aufgaben bleiben zu tun? Sie ersetzen alle offenen; eine leere Liste heißt: keine. Als JSON-Objekt:
+{{"thought": "...", "steps": ["Z nachsehen"]}}"""
 
 ANSWER_REQUEST = """\
 AUFGABEN:
@@ -67,7 +67,7 @@ Nenne die Zahlen und was nicht gelungen ist, aber weder Aufgaben noch Werkzeuge.
 
 UNREADABLE = "Das war nicht lesbar: {reason}. Antworte nur mit dem verlangten JSON-Objekt."
 
-EMPTY_ANSWER = "Deine Antwort war leer. Schreibe sie jetzt als Markdown."
+NO_ANSWER = "Das war keine Antwort: {reason}. Schreibe sie jetzt als Markdown, ohne JSON."
 
 FAILED_TOOL = "{tool}: {reason}"
 

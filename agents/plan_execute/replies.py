@@ -9,6 +9,7 @@ that cannot be read is not taken for the whole.
 from __future__ import annotations
 
 import json
+import re
 from typing import NamedTuple
 
 from harness.records.messages import Json
@@ -21,6 +22,7 @@ FINISH = "finish"
 FAIL = "fail"
 NO_TOOL = "none"
 
+_OBJECT_KEY = re.compile(r'[{,]\s*"\w+"\s*:')
 _decoder = json.JSONDecoder(strict=False)
 
 
@@ -99,6 +101,8 @@ def read_replan(text: str) -> Steps:
     """
     found = _object_with("steps", text)
     steps = found["steps"]
+    if isinstance(steps, list):
+        steps = [_only_value(step) for step in steps]
     if not isinstance(steps, list) or not all(isinstance(step, str) and step.strip() for step in steps):
         raise UnreadableError("steps ist keine Liste von Texten")
     return Steps(_text(found, "thought"), tuple(" ".join(step.split()) for step in steps))
@@ -116,6 +120,25 @@ def read_step(text: str) -> StepReply:
     if action in (FINISH, FAIL) and not result.strip():
         raise UnreadableError(f"{action} braucht einen Text result")
     return StepReply(_text(found, "thought"), action, _object(found, "args"), result)
+
+
+def read_answer(text: str) -> str:
+    """
+    Read the answer: any text but none, and but an object of the kind that steps are asked for in.
+
+    Raises:
+        UnreadableError: There is no text, or it holds such an object.
+    """
+    if not text.strip():
+        raise UnreadableError("sie war leer")
+    if _OBJECT_KEY.search(text):
+        raise UnreadableError("sie enthielt JSON")
+    return text.strip()
+
+
+def _only_value(step: Json) -> Json:
+    """The text of a step that is written as `{"task": text}`."""
+    return next(iter(step.values())) if isinstance(step, dict) and len(step) == 1 else step
 
 
 def _object_with(key: str, text: str) -> dict[str, Json]:

@@ -56,6 +56,12 @@ def world() -> Notebook:
 
 
 @pytest.fixture(scope="session")
+def new_world() -> type[Notebook]:
+    """Makes fresh notebooks, for tests that run an agent many times."""
+    return Notebook
+
+
+@pytest.fixture(scope="session")
 def lean() -> LoadedAgent:
     """The lean loop."""
     return load_agent(AGENTS, "lean_react")

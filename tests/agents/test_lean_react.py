@@ -297,6 +297,17 @@ def test_a_stopped_session_goes_on(lean: LoadedAgent, world: Any) -> None:
     assert "Notiert." == ran.answer
 
 
+def test_a_write_is_not_repeated_after_a_stop(lean: LoadedAgent, world: Any) -> None:
+    """A resumed model that asks for the very write again is told that it is done; another write is run."""
+    again, other = call("write_note", '{ "text" : "7 °C" }'), call("write_note", text="Regen")
+    ran = run_agent(lean, [calls(NOTE), calls(again), calls(other), says("ok")], world=world, case=two_legs(1))
+
+    assert ["7 °C", "Regen"] == world.written
+    assert "Nicht ausgeführt: write_note hat genau das vor der Unterbrechung schon getan." in (
+        ran.requests[2].messages[-1].text
+    )
+
+
 @pytest.mark.parametrize("saved", [1, 2, 3, 4])
 def test_a_stop_anywhere_changes_nothing(lean: LoadedAgent, world: Any, saved: int) -> None:
     """Stopped after any round and resumed, the model is sent the same, and the run ends the same."""

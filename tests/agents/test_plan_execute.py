@@ -238,12 +238,16 @@ def test_the_limit_of_model_calls(old: LoadedAgent, world: FakeWorld) -> None:
     assert ("*(unvollständig · incomplete)*\n\n- Rom nachsehen: Rom 7", False) == (final.text, final.complete)
 
 
-def test_an_empty_answer_is_asked_for_again(old: LoadedAgent, world: FakeWorld) -> None:
-    """A blank answer is no answer; after four of them the run has failed."""
+@pytest.mark.parametrize(("text", "reason"), [(" ", "sie war leer"), ('Also: {"action": "x"}', "sie enthielt JSON")])
+def test_what_is_no_answer_is_asked_for_again(old: LoadedAgent, world: FakeWorld, text: str, reason: str) -> None:
+    """A blank text or one more JSON object is no answer; after four of them the run has failed."""
     start = [PLAN, finish("Rom 7"), finish("Oslo 7")]
 
-    assert "So." == run_agent(old, [*start, says(" "), says("So.")], world=world, case=FULL).answer
-    assert ("failed", "empty_reply") == run_agent(old, [*start, *[says("")] * 4], world=world, case=FULL).ending
+    ran = run_agent(old, [*start, says(text), says("So.")], world=world, case=FULL)
+
+    assert "So." == ran.answer
+    assert f"Das war keine Antwort: {reason}." in ran.requests[-1].messages[-1].text
+    assert ("failed", "no_answer") == run_agent(old, [*start, *[says(text)] * 4], world=world, case=FULL).ending
 
 
 @pytest.mark.parametrize("saved", range(1, 7))

@@ -106,6 +106,7 @@ def test_plans_that_cannot_be_read(replies: ModuleType, steps: Any, reason: str)
 def test_a_replan_may_leave_nothing(replies: ModuleType) -> None:
     """An empty list is an answer to the question what is left to do."""
     assert () == replies.read_replan('{"steps": []}').steps
+    assert ("a", "b") == replies.read_replan('{"steps": [{"task": "a"}, "b"]}').steps
     assert ("a b",) == replies.read_replan('{"steps": ["a\\n b"]}').steps
 
 
