@@ -10,6 +10,7 @@ import hashlib
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from glob import escape
 from pathlib import Path
 from typing import TypeVar
 
@@ -28,6 +29,7 @@ def load_compiled(
     build: Callable[[bytes], T],
     *,
     cache: Path | None,
+    name: str = "",
     key: str = "",
     code: Sequence[Path] = (),
 ) -> T:
@@ -39,6 +41,7 @@ def load_compiled(
         kind: The type of the compiled value; msgspec must be able to write it.
         build: Makes the value from the file's bytes.
         cache: Folder of compiled files, or None to read the file each time.
+        name: What the compiled file is called; the file's stem by default. A new one replaces others of its name.
         key: What else the value depends on, such as the name that messages give the file.
         code: Source files whose change makes every compiled file stale.
 
@@ -51,33 +54,34 @@ def load_compiled(
         raise BadFileError("unreadable-file", f"cannot be read: {error.strerror}", at=str(path)) from None
     if cache is None:
         return build(content)
-    place = cache / f"{path.stem}-{_name(content, path, key, code)}.msgpack"
+    name = name or path.stem
+    place = cache / f"{name}-{_digest(content, path, key, code)}.msgpack"
     try:
         return msgspec.msgpack.decode(place.read_bytes(), type=kind)
-    except (OSError, msgspec.MsgspecError):
+    except (OSError, msgspec.MsgspecError, RecursionError):
         value = build(content)
-    _store(place, msgspec.msgpack.encode(value), stem=path.stem)
+    _store(place, msgspec.msgpack.encode(value), name=name)
     return value
 
 
-def _name(content: bytes, path: Path, key: str, code: Sequence[Path]) -> str:
-    """Name a compiled file by everything that its content depends on."""
-    name = hashlib.sha256(content)
-    name.update(f"\0{COMPILED_FORMAT}\0{path}\0{key}".encode())
+def _digest(content: bytes, path: Path, key: str, code: Sequence[Path]) -> str:
+    """Digest everything that a compiled file depends on."""
+    told = hashlib.sha256(content)
+    told.update(f"\0{COMPILED_FORMAT}\0{path}\0{key}".encode())
     for source in code:
         try:
-            name.update(str(source.stat().st_mtime_ns).encode())
+            told.update(str(source.stat().st_mtime_ns).encode())
         except OSError:
-            name.update(b"?")
-    return name.hexdigest()[:32]
+            told.update(b"?")
+    return told.hexdigest()[:32]
 
 
-def _store(place: Path, content: bytes, *, stem: str) -> None:
+def _store(place: Path, content: bytes, *, name: str) -> None:
     """Write a compiled file whole or not at all, and drop its forerunners; a cache that cannot be written is no error."""
     temporary = place.with_suffix(f".{os.getpid()}.tmp")
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        for old in place.parent.glob(f"{stem}-{'?' * 32}.msgpack"):
+        for old in place.parent.glob(f"{escape(name)}-{'?' * 32}.msgpack"):
             old.unlink(missing_ok=True)
         temporary.write_bytes(content)
         temporary.replace(place)

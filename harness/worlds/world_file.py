@@ -84,8 +84,8 @@ def load_world_file(folder: Path, *, variant: str, cache: Path | None) -> WorldF
     def build(content: bytes) -> WorldFile:
         return _build(content, path, variant)
 
-    key = f"world {variant}"
-    return load_compiled(path, WorldFile, build, cache=cache and cache / folder.name, key=key, code=(Path(__file__),))
+    name = f"{folder.name}+{variant}" if variant else folder.name
+    return load_compiled(path, WorldFile, build, cache=cache, name=name, key=variant, code=(Path(__file__),))
 
 
 def load_tools(folder: Path) -> ModuleType:

@@ -13,7 +13,6 @@ from typing import Annotated, Any, Literal
 from harness.records.messages import Json
 from harness.records.tool import ToolAnswer, ToolError, tool
 from harness.worlds import World
-from harness.worlds.arithmetic import ArithmeticProblem, evaluate
 
 Priority = Literal["P1_CRITICO", "P2_ESTRATEGICO", "P3_MONITORAMENTO", "IRRELEVANTE"]
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -84,6 +83,8 @@ class NewsroomTools:
         self, expression: Annotated[str, "Arithmetic with + - * / ** and brackets, such as (120000 - 95000) / 2"]
     ) -> Json:
         """Compute an arithmetic expression exactly."""
+        from harness.worlds.arithmetic import ArithmeticProblem, evaluate  # most trials compute nothing
+
         try:
             value = evaluate(expression)
         except ArithmeticProblem as problem:

@@ -89,7 +89,7 @@ def test_a_mistake_is_told_each_time(tmp_path):
             load_set(path)
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff\xff", b"\x80", b"not msgpack at all"])
+@pytest.mark.parametrize("content", [b"", b"\xff\xff", b"\x80", b"not msgpack at all", b"\x91" * 50_000])
 def test_broken_cache_is_read_over(tmp_path, content):
     """Whatever lies in the cache, the file is what counts."""
     path = project(tmp_path)

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -209,6 +210,34 @@ def test_compiled_world_is_the_world(tmp_path):
     make(tmp_path, WORLD.replace("name: pen", "name: pencil"))
 
     assert read.store_digest != load_world(place, cache=cache).store_digest
+
+
+def test_variants_are_compiled_side_by_side(tmp_path):
+    """A world and its variant do not push each other out of the cache."""
+    place = make(tmp_path)
+    cache = tmp_path / "cache"
+    for _ in range(2):
+        load_world(place, cache=cache)
+        load_world(place, variant="without-pen", cache=cache)
+
+    assert ["drawer", "drawer+without"] == sorted(
+        file.name.rpartition("-")[0].partition("-")[0] for file in cache.iterdir()
+    )
+
+
+def test_trials_in_threads_keep_to_themselves(template):
+    """Worlds of one template are used from many threads at once, each seeing its own rows."""
+
+    def trial(number: int) -> tuple[Effect, ...]:
+        world = template.open(number)
+        world.rows("SELECT * FROM things")
+        world.update("things", 1, n=100 + number)
+        return world.diff()
+
+    with ThreadPoolExecutor(8) as pool:
+        diffs = list(pool.map(trial, range(64)))
+
+    assert [(Effect("things", "1", {"n": 2}, {"n": 100 + n}),) for n in range(64)] == diffs
 
 
 @pytest.mark.parametrize(
