@@ -168,7 +168,9 @@ async def _record_all(
             else:
                 tally.cassettes.append(name)
 
-    workers = 1 if any(planned.cell.model == SCRIPTED for planned in todo) else project.config.concurrency
+    # a server on this machine has one slot, whose prompt cache trials at once would take from each other
+    hosted = all(_answered_by(project, planned.cell.model) == "live" for planned in todo)
+    workers = project.config.concurrency if hosted else 1
     async with asyncio.TaskGroup() as group:
         for _ in range(max(1, workers)):
             group.create_task(work())
@@ -273,6 +275,11 @@ class _Source:
             self.session.close()
 
 
+def _answered_by(project: Project, model: str) -> AnsweredBy:
+    declared = project.model(model)
+    return "scripted" if model == SCRIPTED else declared.answered_by if declared else "live"
+
+
 def _check_source(project: Project, planned: PlannedCell, base_url: str | None) -> None:
     """
     Find mistakes before anything is asked.
@@ -304,7 +311,7 @@ def _source(project: Project, planned: PlannedCell, base_url: str | None, server
         return
     declared = project.model(name)
     where = base_url or (declared.base_url if declared else None)
-    yield _Source(where, declared.answered_by if declared else "live", model=declared)
+    yield _Source(where, _answered_by(project, name), model=declared)
 
 
 def _provenance(project: Project, planned: PlannedCell, source: _Source) -> Provenance:
