@@ -124,9 +124,13 @@ def _build(content: bytes, path: Path, variant: str) -> WorldFile:
     try:
         written = msgspec.convert(tree.value, _Written)
     except msgspec.ValidationError as error:
-        raise BadFileError("bad-world", f"not a world: {error}", at=shown) from None
+        reason, _, place = str(error).partition(" - at ")
+        message = f"not a world: {reason[:1].lower()}{reason[1:]}"
+        raise BadFileError("bad-world", message, at=tree.at(_path(place))) from None
     if written.format != WORLD_FORMAT:
-        raise BadFileError("unknown-format", f"world format {written.format}, this version reads 1", at=shown)
+        raise BadFileError(
+            "unknown-format", f"world format {written.format}, this version reads 1", at=tree.at(("format",))
+        )
     removed: dict[str, tuple[str | int, ...]] = {}
     if variant:
         if variant not in written.variants:
@@ -145,6 +149,12 @@ def _build(content: bytes, path: Path, variant: str) -> WorldFile:
         tables=tables,
         store_digest=Store.filled(tables).digest(),
     )
+
+
+def _path(place: str) -> tuple[str | int, ...]:
+    """The path that msgspec writes as `` `$.a[0]` ``, as far as it names keys: `[...]` may be any of them."""
+    known = place.strip("`$").partition("[...]")[0]
+    return tuple(int(part) if part.isdigit() else part for part in re.findall(r"\w+", known))
 
 
 def _table(name: str, written: _Table, removed: tuple[str | int, ...], *, at: str) -> Table:

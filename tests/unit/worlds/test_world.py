@@ -18,35 +18,6 @@ from harness.records.trace import Effect
 from harness.worlds import World, WorldTemplate, find_world, load_world
 
 ROOT = Path(__file__).parents[3]
-WORLD = """
-format: 1
-about: A drawer
-now: "2026-01-02T03:04:05+00:00"
-user: kim
-settings: {size: 3}
-tables:
-  things:
-    key: id
-    rows:
-      - {id: 1, name: pen, n: 2}
-      - {id: 2, name: cup}
-  notes:
-    key: id
-    rows: [{id: a, text: x}]
-variants:
-  without-pen: {about: The same without a pen, remove: {things: [1]}}
-"""
-TOOLS = """
-from harness.records.tool import tool
-
-def build(world):
-    @tool(effect="read")
-    def look() -> int:
-        '''Count the things.'''
-        return len(world.rows("SELECT * FROM things"))
-    return [look]
-"""
-
 keys = st.integers(1, 6)
 writes = st.lists(
     st.tuples(st.just("insert"), keys, st.integers(0, 3))
@@ -56,17 +27,9 @@ writes = st.lists(
 )
 
 
-def make(folder: Path, world: str = WORLD, tools: str = TOOLS) -> Path:
-    place = folder / "goldensets" / "worlds" / "drawer"
-    place.mkdir(parents=True, exist_ok=True)
-    (place / "world.yaml").write_text(world, encoding="utf-8")
-    (place / "tools.py").write_text(tools, encoding="utf-8")
-    return place
-
-
 @pytest.fixture(scope="module")
-def template(tmp_path_factory):
-    return load_world(make(tmp_path_factory.mktemp("world")))
+def template(tmp_path_factory, make_world):
+    return load_world(make_world(tmp_path_factory.mktemp("world")))
 
 
 def do(world: World, write: tuple[str, int, int]) -> tuple[Effect, ...]:
@@ -189,40 +152,15 @@ def test_tools_are_built_on_the_trials_own_world(template):
     assert (1, 2) == (one.tools[0](), two.tools[0]())
 
 
-def test_variant_lacks_its_rows(tmp_path):
+def test_variant_lacks_its_rows(tmp_path, make_world):
     """A variant is the same world without some rows, under a name and a digest of its own."""
-    make(tmp_path)
+    make_world(tmp_path)
     whole = find_world(tmp_path / "goldensets", "drawer")
     variant = find_world(tmp_path / "goldensets", "drawer/without-pen")
 
     assert "drawer/without-pen" == variant.name
     assert ["cup"] == [row["name"] for row in variant.open().rows("SELECT name FROM things")]
     assert whole.store_digest != variant.store_digest
-
-
-def test_compiled_world_is_the_world(tmp_path):
-    """Read from YAML or from the compiled form: the same rows, until the file changes."""
-    place = make(tmp_path)
-    cache = tmp_path / ".cache" / "worlds"
-    read, compiled = load_world(place, cache=cache), load_world(place, cache=cache)
-    assert (read.dump, read.store_digest) == (compiled.dump, compiled.store_digest)
-
-    make(tmp_path, WORLD.replace("name: pen", "name: pencil"))
-
-    assert read.store_digest != load_world(place, cache=cache).store_digest
-
-
-def test_variants_are_compiled_side_by_side(tmp_path):
-    """A world and its variant do not push each other out of the cache."""
-    place = make(tmp_path)
-    cache = tmp_path / "cache"
-    for _ in range(2):
-        load_world(place, cache=cache)
-        load_world(place, variant="without-pen", cache=cache)
-
-    assert ["drawer", "drawer+without"] == sorted(
-        file.name.rpartition("-")[0].partition("-")[0] for file in cache.iterdir()
-    )
 
 
 def test_trials_in_threads_keep_to_themselves(template):
@@ -240,28 +178,6 @@ def test_trials_in_threads_keep_to_themselves(template):
     assert [(Effect("things", "1", {"n": 2}, {"n": 100 + n}),) for n in range(64)] == diffs
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (("format: 1", "format: 9"), "unknown-format]: goldensets/worlds/drawer/world.yaml: world format 9"),
-        (("user: kim", "usr: kim"), "bad-world]: goldensets/worlds/drawer/world.yaml: not a world: "),
-        (("id: 2", "id: 1"), "bad-world]: goldensets/worlds/drawer/world.yaml:8: every row of `things` needs its own `id`"),
-        (("{id: 2, ", "{"), "bad-world]: goldensets/worlds/drawer/world.yaml:8: every row of `things` needs its own `id`"),
-        (("  things:", '  "a; b":'), "bad-world]: goldensets/worlds/drawer/world.yaml:8: `a; b` is no name for a table"),
-        (("name: pen", '"na me": x'), "bad-world]: goldensets/worlds/drawer/world.yaml:8: `na me` is no name for"),
-        (("name: pen", "name: [pen]"), "bad-world]: goldensets/worlds/drawer/world.yaml: not a world: "),
-    ],
-)  # fmt: skip
-def test_world_that_cannot_be_used_is_told(tmp_path, change, said):
-    """Each mistake in `world.yaml` names the file, and the table where there is one."""
-    place = make(tmp_path, WORLD.replace(*change))
-
-    with pytest.raises(BadFileError) as caught:
-        load_world(place)
-
-    assert str(caught.value).startswith(f"error[{said}")
-
-
 def test_empty_world_is_always_there(tmp_path):
     """A case that names no world has one without tools and rows."""
     template = find_world(tmp_path / "goldensets", "empty")
@@ -272,9 +188,9 @@ def test_empty_world_is_always_there(tmp_path):
     assert () == world.diff()
 
 
-def test_unknown_worlds_and_variants_are_told(tmp_path):
+def test_unknown_worlds_and_variants_are_told(tmp_path, make_world):
     """Both name what there is."""
-    make(tmp_path)
+    make_world(tmp_path)
     goldensets = tmp_path / "goldensets"
     with pytest.raises(UsageError) as world:
         find_world(goldensets, "attic")
@@ -286,36 +202,6 @@ def test_unknown_worlds_and_variants_are_told(tmp_path):
         "error[unknown-world]: goldensets/worlds/drawer/world.yaml:16: no variant `without-cup`\n\n"
         "hint: there are: without-pen"
     ) == str(variant.value)
-
-
-def test_variant_that_removes_nothing_is_told(tmp_path):
-    """A row that does not exist cannot be left out."""
-    place = make(tmp_path, WORLD.replace("[1]", "[9]"))
-
-    with pytest.raises(BadFileError, match="`things` has no row `9` to remove"):
-        load_world(place, variant="without-pen")
-
-
-@pytest.mark.parametrize(
-    ("tools", "said"), [("x = 1", "has no function build(world)"), (None, "has no tools.py")]
-)  # fmt: skip
-def test_tools_that_cannot_be_used_are_told(tmp_path, tools, said):
-    """A world needs a `tools.py` with `build`."""
-    place = make(tmp_path, tools=tools or "")
-    if tools is None:
-        (place / "tools.py").unlink()
-
-    with pytest.raises(BadFileError, match=said.replace("(", r"\(").replace(")", r"\)")):
-        _ = load_world(place).open().tools
-
-
-def test_error_in_tools_is_not_hidden(tmp_path):
-    """A `tools.py` that raises does so each time: nothing half-imported stays behind."""
-    place = make(tmp_path, tools="raise RuntimeError('broken')")
-
-    for _ in range(2):
-        with pytest.raises(RuntimeError, match="broken"):
-            _ = load_world(place).open().tools
 
 
 def test_trial_that_never_reads_opens_no_database():
