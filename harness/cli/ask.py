@@ -75,7 +75,7 @@ class Telling:
             if not self._output.as_json:
                 print(neutralise(event.data.text, keep_lines=True), end="", flush=True, file=sys.stdout)
         elif event.type == "tool_call":
-            self._output.note(one_line(f"  {event.data.tool} {event.data.args_raw or event.data.args}"))
+            self._output.note(f"  {one_line(f'{event.data.tool} {event.data.args_raw or event.data.args}')}")
 
     def end(self, trial: Trial, agent: str, model: str) -> ExitCode:
         """Print the answer where it was not streamed, and what it took."""

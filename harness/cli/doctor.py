@@ -20,7 +20,12 @@ _OLDEST = (3, 11)
 _RECORD_EXTRA = ("litellm", "mcp", "vcr")
 _KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY")
 _PAINTS = {"ok": "green", "warn": "yellow", "fail": "red"}
-_ASK_GUARD = "from harness.cassettes import guard; print(*guard.engage(kernel=True), sep=', ')"
+_ASK_GUARD = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from harness.cassettes import guard
+print(*guard.engage(kernel=True), sep=", ")
+"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -110,15 +115,18 @@ def guards() -> Check:
     """Which network guards a replay would have here; asked of a process of its own, as they cannot be taken off."""
     import subprocess
     import sys
+    from pathlib import Path
 
+    import harness
     from harness.reports.documents import Check
 
-    asked = subprocess.run([sys.executable, "-c", _ASK_GUARD], capture_output=True, text=True, check=False)  # noqa: S603
+    package = str(Path(harness.__file__).parents[1])
+    command = [sys.executable, "-c", _ASK_GUARD, package]
+    asked = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 – our own words
     found = asked.stdout.strip()
     if asked.returncode or not found:
-        return Check(
-            name="network guard", state="fail", because="none could be engaged", fix="`harness explain network-refused`"
-        )
+        because = (asked.stderr.strip().splitlines() or ["none could be engaged"])[-1]
+        return Check(name="network guard", state="fail", because=because, fix="`harness explain network-refused`")
     if "seccomp" in found:
         return Check(name="network guard", state="ok", because=found)
     return Check(
