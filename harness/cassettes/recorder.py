@@ -16,7 +16,7 @@ from typing import IO
 
 import msgspec
 
-from harness.cassettes.file import Cassette, Interaction, Provenance, UsageTotals, dump, make_cassette, responses_digest
+from harness.cassettes.file import Cassette, Interaction, Provenance, UsageTotals, dump, make_cassette
 from harness.cassettes.redact import Scrubber
 from harness.errors import CassetteError, HarnessError
 
@@ -80,6 +80,8 @@ class Recorder:
             self.fail(failure)
             raise
         with self._lock:
+            if self._journal.closed:
+                raise CassetteError("recording-ended", "a model call ended after its trial", at=str(self.path))
             self._interactions.append(scrubbed)
             self._append(scrubbed)
 
@@ -106,9 +108,7 @@ class Recorder:
         if self._failure is not None:
             self.discard()
             raise self._failure
-        cassette = make_cassette(
-            self._final_provenance(complete=complete, usage=usage), self._interactions, path=str(self.path)
-        )
+        cassette = self._whole(complete=complete, usage=usage)
         content = dump(cassette)
         try:
             self.scrubber.refuse(content.decode(), what=str(self.path))
@@ -148,16 +148,19 @@ class Recorder:
         self._journal.flush()
         os.fsync(self._journal.fileno())
 
-    def _final_provenance(self, *, complete: bool, usage: UsageTotals | None) -> Provenance:
-        embeddings = {item.answered_by for item in self._interactions if item.kind == "embedding"}
-        return _struct.replace(
+    def _whole(self, *, complete: bool, usage: UsageTotals | None) -> Cassette:
+        """What was recorded, with the provenance that follows from it."""
+        made = make_cassette(self.provenance, self._interactions, path=str(self.path))
+        embeddings = {item.answered_by for item in made.interactions if item.kind == "embedding"}
+        provenance = _struct.replace(
             self.provenance,
             complete=complete,
-            responses=responses_digest(sorted(self._interactions, key=lambda item: item.call)),
-            models=models_of(self._interactions) or self.provenance.models,
+            responses=made.digest,
+            models=models_of(made.interactions) or self.provenance.models,
             embeddings_by=min(embeddings) if embeddings else self.provenance.embeddings_by,
             usage=usage or self.provenance.usage,
         )
+        return _struct.replace(made, provenance=provenance)
 
     def _scrubbed(self, item: Interaction) -> Interaction:
         scrub = self.scrubber.scrub

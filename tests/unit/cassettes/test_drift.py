@@ -169,7 +169,6 @@ def test_misses_of_one_cause_are_one_line():
     other = Miss("k", "model call 1 is not in `x`\nnearest\n  message 1 (user).content: a -> b", "message", "two")
 
     assert [
-        "the system prompt changed (message 0 (system).content: a -> b): 4 cases, re-record for about $3.00 with"
-        " `harness record --mode stale`",
+        "the system prompt changed (message 0 (system).content: a -> b): 4 cases, re-record for about $3.00 with `harness record --mode stale`",
         "the conversation went another way: 1 case, re-record with `two`",
     ] == fold([prompt, other, prompt, prompt, prompt])
