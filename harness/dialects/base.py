@@ -15,6 +15,8 @@ Channel = Literal["text", "thinking", "tool_args"]
 
 MAX_UNKNOWN = 50
 """At most this many unknown names are listed for one body."""
+MAX_NAME_CHARS = 80
+"""Of an unknown name only this much is kept."""
 MAX_TOOL_CALLS = 512
 """A reply with more tool calls than this is refused."""
 
@@ -87,6 +89,7 @@ class StreamDecoder(ABC):
             self._failure = failure
 
     def _note_unknown(self, name: str) -> None:
+        name = well_formed(name[:MAX_NAME_CHARS])
         if len(self.unknown) < MAX_UNKNOWN and name not in self.unknown:
             self.unknown.append(name)
 

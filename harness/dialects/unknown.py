@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from harness.dialects.base import MAX_UNKNOWN
+from harness.dialects.base import MAX_NAME_CHARS, MAX_UNKNOWN
 from harness.dialects.body import list_or_empty, object_or_empty
 from harness.records.messages import Json
 
@@ -89,4 +89,4 @@ def _beyond(value: Mapping[str, Json], known: set[str], prefix: str) -> Iterator
 
 
 def _first(names: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(names))[:MAX_UNKNOWN]
+    return list(dict.fromkeys(name[:MAX_NAME_CHARS] for name in names))[:MAX_UNKNOWN]

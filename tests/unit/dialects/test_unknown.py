@@ -55,5 +55,6 @@ def test_unknown_fields_of_events_are_listed() -> None:
 
 
 def test_the_list_is_bounded() -> None:
-    """A hostile body names at most fifty."""
+    """A hostile body names at most fifty, of eighty characters each."""
     assert 50 == len(unknown_in_openai({str(n): 1 for n in range(1000)}))
+    assert ["x" * 80] == unknown_in_openai({"x" * 1000: 1})
