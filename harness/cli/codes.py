@@ -141,6 +141,9 @@ _CASSETTE = {
     "cassette-partial": Code(
         _CHECK, "A recording was interrupted, so it cannot be replayed", "harness record --mode missing"
     ),
+    "recording-ended": Code(
+        _CHECK, "A model call ended after its trial had", "mend the agent: it must wait for every call that it makes"
+    ),
     "cassette-busy": Code(_CHECK, "Another process is recording the same cassette", "wait for it to end"),
     "cassette-encoding": Code(
         _CHECK, "A server answered in an encoding that cannot be stored as text", "ask it for gzip, deflate or none"

@@ -10,6 +10,7 @@ from harness.models.scripted.script import load_script
 from harness.models.scripted.server import ScriptedServer
 from harness.reports.documents import schema_of
 
+pytestmark = pytest.mark.filterwarnings("ignore")  # litellm warns about itself
 QUESTION = "What is the weather in Berlin?"
 
 
