@@ -54,10 +54,12 @@ def test_what_is_in_order_has_no_problems(root):
     path = write(root, {"answered_by": "live"}, case="d")
     path.with_name("d.0.yaml.partial").write_text("x")
     (root / "README.md").write_text("x")
+    unsent = {"uri": "http://unsent.invalid/v1/chat/completions", "status": 599, "error": "not sent: bad_request: no"}
+    write(root, {"answered_by": "scripted"}, case="e", **unsent)
     checked = check(root)
 
     assert () == checked.problems
-    assert 4 == checked.files
+    assert 5 == checked.files
 
 
 @pytest.mark.parametrize(
