@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
 import msgspec
@@ -24,7 +24,7 @@ def facts(view: TrialView) -> Iterator[Found]:
     if not (wanted.all or wanted.any or wanted.none):
         return
     yield TRIGGERED
-    answer = Answer(view.answer, view.case.lang)
+    answer = Answer(view.answer, view.case.lang, lambda: view.answer_numbers)
     witness = view.finals[-1] if view.finals else view.finished_event
     missing = [fact for fact in wanted.all if not answer.says(fact)]
     if missing:
@@ -39,13 +39,13 @@ def facts(view: TrialView) -> Iterator[Found]:
 class Answer:
     """A text to look for facts in; it is read only as far as the facts need."""
 
-    __slots__ = ("_folded", "_numbers", "_words", "lang", "text")
+    __slots__ = ("_folded", "_read", "_words", "lang", "text")
 
-    def __init__(self, text: str, lang: str) -> None:
+    def __init__(self, text: str, lang: str, numbers: Callable[[], list[Number]] | None = None) -> None:
         self.text = text
         self.lang = lang
+        self._read = numbers or (lambda: numbers_in(text, lang))
         self._folded: str | None = None
-        self._numbers: list[Number] | None = None
         self._words: set[float] | None = None
 
     def says(self, fact: Fact) -> bool:
@@ -62,11 +62,9 @@ class Answer:
         return fact.regex is not None and _compiled(fact.regex).search(self.text) is not None
 
     def _says_number(self, number: float, tolerance: float) -> bool:
-        if self._numbers is None:
-            self._numbers = numbers_in(self.text, self.lang)
         slack = tolerance + 1e-9 * abs(number)
-        for found in self._numbers:
-            if any(abs(value - number) <= slack for value in (found.value, *found.pieces)):
+        for found in self._read():
+            if any(abs(value - number) <= slack for value in (found.readings[0], *found.pieces)):
                 return True
         if self._words is None:
             self._words = words_as_numbers(self.text, self.lang)

@@ -6,6 +6,7 @@ import itertools
 import math
 import re
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -13,6 +14,7 @@ import msgspec
 from harness.contracts.base import TRIGGERED, Found, broken, contract
 from harness.contracts.numbers import Number, numbers_in
 from harness.contracts.view import TrialView
+from harness.records.case import TextContent
 
 SMALL = 12
 """Whole numbers up to this one without a unit are counts, steps and list numbers, not citations."""
@@ -20,14 +22,16 @@ _MONTHS = (
     r"(?:jan|feb|fev|fév|mar|mär|mai|may|apr|abr|avr|jun|jul|juin|juil|aug|ago|août|sep|set|oct|okt|out|nov|dec|dez|déc"
     r"|янв|фев|март|апр|ма[йя]|июн|июл|авг|сен|окт|ноя|дек)[a-zäéûа-яç]*\.?"
 )
-_NO_CITATION = re.compile(
-    r"\b\d{4}-\d{2}(?:-\d{2})?(?:T[\d:.]+Z?)?\b|\b\d{1,2}\.\d{1,2}\.(?:\d{2,4}\b)?|\b\d{1,2}/\d{1,2}/\d{2,4}\b"
-    rf"|\b\d{{1,2}}:\d{{2}}(?::\d{{2}})?\b|\b\d{{1,2}}\.?\s+(?:de\s+)?{_MONTHS}(?:\s+(?:de\s+)?\d{{4}})?\b"
-    rf"|\b{_MONTHS}\s+(?:de\s+)?\d{{1,2}}(?:st|nd|rd|th)?,?(?:\s+\d{{4}})?\b|\b{_MONTHS}\s+(?:de\s+)?\d{{4}}\b"
-    r"|\d{4}年(?:\d{1,2}月)?(?:\d{1,2}[日号])?|\d{1,2}月\d{1,2}[日号]"
-    r"|^[ \t>]*\d{1,3}[.)](?=\s)|\[\^?\d{1,3}\]|https?://\S+|\b\d+(?:st|nd|rd|th|º|ª)\b|^[ \t]*\[[^\]\n]+\]:.*$",
-    re.IGNORECASE | re.MULTILINE,
+_DATES = re.compile(  # begins with a digit and nothing else, so that the search is quick
+    r"[0-9](?:\d{3}-\d{2}(?:-\d{2})?(?:T[\d:.]+Z?)?|\d?\.\d{1,2}\.(?:\d{2,4})?|\d?/\d{1,2}/\d{2,4}|\d?:\d{2}(?::\d{2})?"
+    rf"|\d?\.?\s+(?:de\s+)?{_MONTHS}(?:\s+(?:de\s+)?\d{{4}})?|\d*(?:st|nd|rd|th|º|ª)\b"
+    r"|\d{3}年(?:\d{1,2}月)?(?:\d{1,2}[日号])?|\d?月\d{1,2}[日号])",
+    re.IGNORECASE,
 )
+_MONTH_FIRST = re.compile(
+    rf"\b{_MONTHS}\s+(?:(?:de\s+)?\d{{1,2}}(?:st|nd|rd|th)?(?!\d),?(?:\s+\d{{4}})?|(?:de\s+)?\d{{4}})\b", re.IGNORECASE
+)
+_MARKS = re.compile(r"^[ \t>]*\d{1,3}[.)](?=\s)|\[\^?\d{1,3}\]|https?://\S+|^[ \t]*\[[^\]\n]+\]:.*$", re.MULTILINE)
 _UNIT = re.compile(
     r"[ \u00a0\u202f]?(?:%|‰|°|€|\$|£|¥|₽|EUR|USD|BRL|RUB|CNY|Euro|euros?|dollars?|reais|рубл|元|k?m(?:/h)?\b|kg\b|cm\b|mm\b"
     r"|Grad|degrees?|graus?|градус|度|percent|Prozent|por cento|процент)",
@@ -41,6 +45,7 @@ _ASKS_ARITHMETIC = re.compile(
     r"|[总差和均比]|多少",
     re.IGNORECASE,
 )
+_DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 _OPERATORS = {
     "+": "+",
     "-": "-",
@@ -68,50 +73,77 @@ def grounded_numbers(view: TrialView) -> Iterator[Found]:
     Dates, list numbers, ordinals, footnotes and small counts are not citations. An agent without tools has nothing to
     cite from and is not asked.
     """
-    answer = view.answer
-    if not view.finals or not view.offered or view.finals[-1].data.complete is False:
+    if not view.finals or not view.offered or not view.finals[-1].data.complete:
         return
-    cited = list(_cited(answer, view.case.lang)) if any(map(str.isdigit, answer)) else []
-    if not cited:
+    answer = view.answer
+    likely = [number for number in view.answer_numbers if not _is_count(number, answer)]
+    if not likely:
         return
     yield TRIGGERED
     sources = _Sources(view)
+    tokens = sources.tokens()
+    if all(number.text in tokens for number in likely):
+        return
+    cited = _outside(likely, answer, _DATES, _MARKS)
     unknown = [number for number in cited if not sources.hold(number)]
     if unknown:
-        unknown = [number for number in unknown if not _follows(number, answer, cited, unknown, sources)]
+        unknown = _outside(unknown, answer, _MONTH_FIRST)
+        unknown = _unexplained(unknown, view, sources)
     if unknown:
         shown = ", ".join(dict.fromkeys(number.text for number in unknown))
         yield broken(view.finals[-1], f"the answer cites {shown}, which no tool result, question or fact holds")
 
 
-def _cited(answer: str, lang: str) -> Iterator[Number]:
-    text = _NO_CITATION.sub(lambda match: " " * len(match.group()), answer)
-    for number in numbers_in(text, lang):
-        small = number.value.is_integer() and 0 <= number.value <= SMALL and not number.decimals
-        if not small or _UNIT.match(text, number.end) or _CURRENCY_BEFORE.search(text, 0, number.start):
-            yield number
+def _outside(numbers: list[Number], text: str, *patterns: re.Pattern[str]) -> list[Number]:
+    """*numbers* without those in a match of *patterns*: dates, ordinals, list numbers, footnotes, addresses."""
+    spans = [match.span() for pattern in patterns for match in pattern.finditer(text)]
+    return [number for number in numbers if not any(first <= number.start < end for first, end in spans)]
+
+
+def _is_count(number: Number, text: str) -> bool:
+    """Whether *number* may be a mere count, step or list number: small, whole, and without a unit."""
+    if number.decimals or not 0 <= number.value <= SMALL or not number.value.is_integer():
+        return False
+    return not _UNIT.match(text, number.end) and not _CURRENCY_BEFORE.search(text[: number.start][-5:])
 
 
 class _Sources:
     """Every number that the trial gave the agent."""
 
     def __init__(self, view: TrialView) -> None:
-        case = view.case
+        case = self.case = view.case
+        self.lang = case.lang
         self.results = [use.result.data.text for leg in view.legs for use in leg.uses if use.result is not None]
         asked = [case.question, *case.turns, *(turn.get("text", "") for turn in case.history), case.knowledge]
-        asked.extend(part.text for part in case.content if hasattr(part, "text"))
+        asked.extend(part.text for part in case.content if isinstance(part, TextContent))
         self.question = "\n".join(asked)
-        facts = (*case.facts.all, *case.facts.any)
-        self.facts = [fact.number for fact in facts if fact.number is not None]
+
+    def tokens(self) -> set[str]:
+        """Every run of digits and separators as it stands."""
+        found = set(_DIGITS.findall(self.question))
+        return found.union(*map(_DIGITS.findall, self.results))
+
+    @cached_property
+    def asked_values(self) -> set[float]:
+        """The numbers of the question."""
+        return _values([self.question], self.lang)
+
+    @cached_property
+    def stated(self) -> set[float]:
+        """The numbers of the case's facts."""
+        facts = (*self.case.facts.all, *self.case.facts.any)
         texts = [fact.text for fact in facts if fact.text]
-        self.asked_values = _values([self.question], case.lang)
-        self.values = self.asked_values | _values(self.results, "en") | _values(texts, case.lang) | set(self.facts)
-        self.lang = case.lang
+        return _values(texts, self.lang) | {fact.number for fact in facts if fact.number is not None}
+
+    @cached_property
+    def values(self) -> set[float]:
+        """Every number, in every reading."""
+        return self.asked_values | self.stated | _values(self.results, "en")
 
     def operands(self) -> set[float]:
         """What arithmetic may start from: every number that is no part of a date."""
-        texts = [_NO_CITATION.sub(" ", text) for text in self.results]
-        return self.asked_values | _values(texts, "en") | set(self.facts)
+        texts = [_DATES.sub(" ", text) for text in self.results]
+        return self.asked_values | self.stated | _values(texts, "en")
 
     def hold(self, number: Number) -> bool:
         """Whether *number*, in any reading and as exact as it is shown, is among them."""
@@ -159,17 +191,21 @@ def _equal(shown: float, exact: float, decimals: int) -> bool:
     return abs(exact) < 1 and math.isclose(shown, exact * 100, rel_tol=1e-9, abs_tol=slack)
 
 
-def _follows(number: Number, answer: str, cited: list[Number], unknown: list[Number], sources: _Sources) -> bool:
-    if any(_equal(number.value, length, 0) for length in sources.lengths()):
-        return True
-    if any(span[0] <= number.start < span[1] for span in _true_equations(answer, sources.lang)):
-        return True
-    known = {other.value for other in cited if other not in unknown} | sources.asked_values
-    doubtful = {other.value for other in unknown}
-    shown = known | {n.value for n in numbers_in(answer, sources.lang) if n.value <= SMALL} - doubtful
-    if _derives(number, shown):
-        return True
-    return bool(_ASKS_ARITHMETIC.search(sources.question)) and _derives(number, sources.operands())
+def _unexplained(unknown: list[Number], view: TrialView, sources: _Sources) -> list[Number]:
+    """Those of *unknown* that no arithmetic explains: none shown, none asked for, and no count of a list."""
+    doubtful = {number.value for number in unknown}
+    shown = {n.value for n in view.answer_numbers if n.value not in doubtful} | sources.asked_values
+    left = [number for number in unknown if not _derives(number, shown)]
+    if left:
+        equations = _true_equations(view.answer, view.answer_numbers)
+        left = [n for n in left if not any(first <= n.start < end for first, end in equations)]
+    if left:
+        lengths = sources.lengths()
+        left = [number for number in left if number.value not in lengths]
+    if left and _ASKS_ARITHMETIC.search(sources.question):
+        operands = sources.operands()
+        left = [number for number in left if not _derives(number, operands)]
+    return left
 
 
 def _derives(number: Number, pool: set[float], most: int = 24) -> bool:
@@ -187,20 +223,23 @@ def _derives(number: Number, pool: set[float], most: int = 24) -> bool:
     return any(_equal(number.value, total, number.decimals) for total in sums)
 
 
-def _true_equations(answer: str, lang: str) -> Iterator[tuple[int, int]]:
+def _true_equations(answer: str, numbers: list[Number]) -> list[tuple[int, int]]:
     """Where `a + b − c = d` stands in *answer* and is true; every number of a true equation may be cited."""
-    numbers = numbers_in(answer, lang)
+    if "=" not in answer and "≈" not in answer:
+        return []
+    found: list[tuple[int, int]] = []
     chain: list[Number] = []
     signs: list[str] = []
     for number in [*numbers, None]:
         link = _BETWEEN.fullmatch(answer, chain[-1].end, number.start) if chain and number is not None else None
         if link is None or number is None:
             if _holds(chain, signs):
-                yield chain[0].start, chain[-1].end
+                found.append((chain[0].start, chain[-1].end))
             chain, signs = ([] if number is None else [number]), []
         else:
             signs.append(link[1])
             chain.append(number)
+    return found
 
 
 def _holds(chain: list[Number], signs: list[str]) -> bool:

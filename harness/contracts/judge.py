@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from harness.contracts.base import TRIGGERED, Broken, Contract
+from harness.contracts.base import Broken, Contract
 from harness.contracts.shrink import shortest
 from harness.contracts.view import TrialView
 from harness.records.case import GoldenCase
@@ -27,15 +27,28 @@ def judge(case: GoldenCase, trial: Trial, contracts: Sequence[Contract]) -> tupl
     views: list[TrialView] = []
     for leg in range(len(trial.traces)):
         views.append(TrialView(case, trial, leg, earlier=tuple(views)))
-    advisory = _advisory(case, trial.cell.agent)
-    last = views[-1:]
     present = views[0].by_type.keys() if len(views) == 1 else {kind for view in views for kind in view.by_type}
+    last = views[-1:]
     findings: list[Finding] = []
     for contract in contracts:
         if contract.needs and contract.needs.isdisjoint(present):
             findings.append(contract.vacuous)
+            continue
+        triggered = False
+        breaks: list[tuple[TrialView, Broken]] = []
+        try:
+            for view in last if contract.over == "trial" else views:
+                for found in contract.check(view):
+                    triggered = True
+                    if isinstance(found, Broken):
+                        breaks.append((view, found))
+        except Exception as error:  # noqa: BLE001 - whatever a contract raises is a finding, not a crash of the run
+            findings.append(_crashed(contract, view, error))
+            continue
+        if breaks:
+            findings.extend(_broken(contract, breaks))
         else:
-            _hold(contract, last if contract.over == "trial" else views, contract.id in advisory, findings)
+            findings.append(contract.kept if triggered else contract.vacuous)
     return tuple(findings)
 
 
@@ -56,49 +69,30 @@ def verdict_of(findings: Sequence[Finding], trial: Trial) -> VerdictState:
     return verdict
 
 
-def _advisory(case: GoldenCase, agent: str) -> frozenset[str]:
-    if not case.advisory:
-        return frozenset()
-    design = agent.partition("@")[0]
-    return frozenset(name for key in {design, agent, "*"} for name in case.advisory.get(key, ()))
+def _is_advisory(contract: Contract, view: TrialView) -> bool:
+    """Whether the case only reports *contract* for the trial's design."""
+    advisory, agent = view.case.advisory, view.trial.cell.agent
+    designs = (agent, agent.partition("@")[0], "*")
+    return bool(advisory) and any(contract.id in advisory.get(design, ()) for design in designs)
 
 
-def _hold(contract: Contract, views: Sequence[TrialView], advisory: bool, findings: list[Finding]) -> None:  # noqa: FBT001
-    triggered = False
-    breaks: list[tuple[TrialView, Broken]] = []
-    for view in views:
-        try:
-            for found in contract.check(view):
-                if found is TRIGGERED:
-                    triggered = True
-                elif isinstance(found, Broken):
-                    breaks.append((view, found))
-        except Exception as error:  # noqa: BLE001 - whatever a contract raises is a finding, not a crash of the run
-            findings.append(_crashed(contract, view, error, advisory=advisory))
-            return
-    if not breaks:
-        findings.append(contract.kept if triggered else contract.vacuous)
-        return
+def _broken(contract: Contract, breaks: list[tuple[TrialView, Broken]]) -> Iterator[Finding]:
+    more = len(breaks) - MOST_FINDINGS
     for number, (view, found) in enumerate(breaks[:MOST_FINDINGS], start=1):
-        rest = len(breaks) - MOST_FINDINGS if number == MOST_FINDINGS else 0
-        findings.append(_broken(contract, view, found, advisory=advisory, rest=max(rest, 0)))
+        yield Finding(
+            contract=contract.id,
+            state="broken",
+            because=f"{found.because} (and {more} more)" if number == MOST_FINDINGS and more > 0 else found.because,
+            witness=found.witness,
+            leg=view.leg if found.leg is None else found.leg,
+            turn=found.turn,
+            shortest=shortest(contract, view, found),
+            at=contract.at or view.case.at,
+            advisory=_is_advisory(contract, view),
+        )
 
 
-def _broken(contract: Contract, view: TrialView, found: Broken, *, advisory: bool, rest: int) -> Finding:
-    return Finding(
-        contract=contract.id,
-        state="broken",
-        because=f"{found.because} (and {rest} more)" if rest else found.because,
-        witness=found.witness,
-        leg=view.leg if found.leg is None else found.leg,
-        turn=found.turn,
-        shortest=shortest(contract, view, found),
-        at=contract.at or view.case.at,
-        advisory=advisory,
-    )
-
-
-def _crashed(contract: Contract, view: TrialView, error: Exception, *, advisory: bool) -> Finding:
+def _crashed(contract: Contract, view: TrialView, error: Exception) -> Finding:
     words = " ".join(str(error).split())[:200]
     return Finding(
         contract=contract.id,
@@ -106,5 +100,5 @@ def _crashed(contract: Contract, view: TrialView, error: Exception, *, advisory:
         because=f"the contract itself failed: {type(error).__name__}{': ' if words else ''}{words}",
         leg=view.leg,
         at=contract.at or view.case.at,
-        advisory=advisory,
+        advisory=_is_advisory(contract, view),
     )

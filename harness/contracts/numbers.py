@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 DECIMAL_POINT = frozenset({"en", "zh", "ja", "ko", "th", "he", "hi"})
@@ -34,11 +35,12 @@ class Number(NamedTuple):
 
 _BLANKS = "\u00a0\u202f\u2009"
 _LETTERS = "A-Za-zÀ-ÖØ-öø-ɏЀ-ӿ_"
-_TOKEN = re.compile(
-    rf"(?<![{_LETTERS}\d])(?<!\d[.,])(?<![{_LETTERS}]-)(?P<sign>(?<![\d\w)\]])[-−])?"
-    rf"(?P<body>\d{{1,3}}(?:[ {_BLANKS}'’]\d{{3}}(?!\d))+(?:[.,]\d+)?|\d+(?:[.,]\d+)*)"
-    rf"(?P<scale>[ {_BLANKS}]?(?:[{_LETTERS}]{{1,10}}\.?|[十百千万萬亿億兆]{{1,2}}))?"
+_TOKEN = re.compile(  # begins with a digit and nothing else, so that the search skips quickly over what is none
+    rf"([0-9０-９]{{1,3}}(?:[ {_BLANKS}'’]\d{{3}}(?!\d))+(?:[.,]\d+)?|[0-9０-９]+(?:[.,]\d+)*)"
+    rf"([ {_BLANKS}]?(?:[{_LETTERS}]{{1,10}}\.?|[十百千万萬亿億兆]{{1,2}}))?"
 )
+_LETTER = re.compile(f"[{_LETTERS}]")
+_GROUPING = re.compile(rf"[ {_BLANKS}'’]")
 _SCALES: dict[str, float] = {
     "k": 1e3, "tsd": 1e3, "tausend": 1e3, "thousand": 1e3, "тыс": 1e3, "тысяч": 1e3, "тысячи": 1e3, "тысяча": 1e3,
     "mille": 1e3, "千": 1e3, "万": 1e4, "萬": 1e4, "十万": 1e5, "百万": 1e6, "千万": 1e7, "亿": 1e8, "億": 1e8,
@@ -62,7 +64,7 @@ _WORDS: dict[str, tuple[str, ...]] = {
     "es": ("dos", "tres", "cuatro", "cinco", "seis", "siete", "ocho", "nueve", "diez", "once", "doce"),
     "fr": ("deux", "trois", "quatre", "cinq", "six", "sept", "huit", "neuf", "dix", "onze", "douze"),
     "ru": ("два|две", "три", "четыре", "пять", "шесть", "семь", "восемь", "девять", "десять", "одиннадцать", "двенадцать"),
-    "zh": ("二|两", "三", "四", "五", "六", "七", "八", "九", "十", "十一", "十二"),
+    "zh": ("(?<!十)(?:二|两)", "三", "四", "五", "六", "七", "八", "九", "十(?![一二])", "十一", "十二"),
 }  # fmt: skip
 """Words for 2 to 12; the word for one is an article in too many languages."""
 
@@ -74,35 +76,51 @@ def numbers_in(text: str, lang: str = "en") -> list[Number]:
 
 def words_as_numbers(text: str, lang: str = "en") -> set[float]:
     """The numbers from 2 to 12 that *text* writes as words of *lang*."""
-    words = _WORDS.get(lang.partition("-")[0].lower(), ())
-    lowered = text.lower()
-    edge = "" if lang.startswith("zh") else r"\b"
-    return {float(n) for n, word in enumerate(words, start=2) if re.search(f"{edge}(?:{word}){edge}", lowered)}
+    pattern = _word_pattern(lang.partition("-")[0].lower())
+    found = {match.lastindex for match in pattern.finditer(text)} if pattern is not None else set()
+    return {float(index + 1) for index in found if index is not None}
+
+
+@lru_cache(maxsize=32)
+def _word_pattern(lang: str) -> re.Pattern[str] | None:
+    """One group for each number from 2 on."""
+    words = _WORDS.get(lang)
+    if words is None:
+        return None
+    groups = "|".join(f"({word})" for word in words)
+    return re.compile(groups if lang == "zh" else rf"\b(?:{groups})\b", re.IGNORECASE)
 
 
 def _numbers(text: str, lang: str) -> Iterator[Number]:
     for match in _TOKEN.finditer(text):
-        body = match["body"]
-        readings = _readings(body, point=lang in DECIMAL_POINT)
+        start, end = match.span(1)
+        before = text[start - 1] if start else ""
+        if before and (_LETTER.match(before) or (before == "-" and start > 1 and _LETTER.match(text[start - 2]))):
+            continue  # part of a name: P1, gpt-4
+        body = match[1]
+        readings = (float(body),) if body.isdigit() else _readings(body, point=lang in DECIMAL_POINT)
         if not readings:
             continue
-        factor, end = _scale(match["scale"], lang), match.end("body")
+        if before in ("-", "−") and not (start > 1 and (text[start - 2].isalnum() or text[start - 2] in ")]")):
+            start -= 1
+            readings = tuple([-value for value in readings])
+        factor = _scale(match[2], lang) if match[2] else 1.0
         if factor != 1.0:
-            end = match.end("scale")
-        sign = -1.0 if match["sign"] else 1.0
-        blanks = any(blank in body for blank in _BLANKS + " ")
+            end = match.end(2)
+            readings = tuple([round(value * factor, 9) for value in readings])
+        groups = body.split()
         yield Number(
-            readings=tuple(round(sign * value * factor, 9) for value in readings),
-            start=match.start("sign") if match["sign"] else match.start("body"),
+            readings=readings,
+            start=start,
             end=end,
-            text=text[match.start("body") : end],
-            decimals=_decimals(body, readings[0]),
-            pieces=tuple(float(piece) for piece in body.split() if piece.isdigit()) if blanks else (),
+            text=text[match.start(1) : end],
+            decimals=_decimals(body, readings[0] / factor),
+            pieces=tuple([float(piece) for piece in groups if piece.isdigit()]) if len(groups) > 1 else (),
         )
 
 
 def _readings(body: str, *, point: bool) -> tuple[float, ...]:
-    compact = re.sub(rf"[ {_BLANKS}'’]", "", body)
+    compact = _GROUPING.sub("", body)
     dots, commas = compact.count("."), compact.count(",")
     if not dots and not commas:
         return (float(compact),)
@@ -126,9 +144,7 @@ def _as_float(compact: str, *, decimal: str) -> tuple[float, ...]:
     return (float(compact.replace(other, "").replace(decimal, ".")),)
 
 
-def _scale(word: str | None, lang: str) -> float:
-    if not word:
-        return 1.0
+def _scale(word: str, lang: str) -> float:
     name = word.strip().rstrip(".").lower()
     if name == "m" and not word.startswith("M"):
         return 1.0  # metres
@@ -139,8 +155,9 @@ def _scale(word: str | None, lang: str) -> float:
 
 def _decimals(body: str, value: float) -> int:
     """Digits after the decimal sign as shown, if the likeliest reading has one."""
-    tail = re.search(r"[.,](\d+)$", body)
-    if tail is None:
+    if body.isdigit():
         return 0
-    whole = re.sub(r"\D", "", body)
-    return 0 if float(whole) == value else len(tail[1])
+    tail = max(body.rfind("."), body.rfind(","))
+    if tail < 0 or float(re.sub(r"\D", "", body)) == abs(value):
+        return 0
+    return len(body) - tail - 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from harness.contracts.numbers import Number, numbers_in
 from harness.records.case import GoldenCase
 from harness.records.messages import Json
 from harness.records.run import Trial
@@ -157,6 +158,14 @@ class TrialView:
     def chat_calls(self) -> list[ModelCall]:
         """Calls of chat models, embeddings left out."""
         return [call for call in self.calls if call.turn is not None]
+
+    @property
+    def answer_numbers(self) -> list[Number]:
+        """The numbers of the answer, read as the case's language writes them."""
+        numbers: list[Number] | None = self.memo.get("numbers")
+        if numbers is None:
+            numbers = self.memo["numbers"] = numbers_in(self.answer, self.case.lang)
+        return numbers
 
     def calls_for(self, *purposes: str) -> list[ModelCall]:
         """Model calls of these *purposes*."""
