@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import BadFileError, CouldNotCheckError, NothingComparedError, UsageError
+from harness.evaluate import totals_of
 from harness.gate.baseline import (
     Accepted,
     Baseline,
@@ -22,7 +23,6 @@ from harness.gate.baseline import (
     mark_known,
     merge,
 )
-from harness.gate.outcome import totals_of
 from harness.records.finding import Finding
 from harness.records.run import CaseVerdict, RunRecord
 
