@@ -40,19 +40,26 @@ class SseReader:
         return [*self._lines(rest.splitlines()), *self._lines([b""])]
 
     def _lines(self, lines: Iterable[bytes]) -> list[SseEvent]:
-        events = []
+        events: list[SseEvent] = []
         for line in lines:
             if not line:
-                if self._data:
-                    events.append(SseEvent(self._name.decode("utf-8", "replace"), b"\n".join(self._data)))
-                self._name, self._data = b"", []
+                self._end_event(events)
+                self._name = b""
                 continue
             field, _, value = line.removeprefix(b"\xef\xbb\xbf").partition(b":")
+            value = value.removeprefix(b" ")
             if field == b"data":
-                self._data.append(value.removeprefix(b" "))
+                if self._data and _starts_anew(self._data[-1], value):
+                    self._end_event(events)
+                self._data.append(value)
             elif field == b"event":
-                self._name = value.removeprefix(b" ")
+                self._name = value
         return events
+
+    def _end_event(self, events: list[SseEvent]) -> None:
+        if self._data:
+            events.append(SseEvent(self._name.decode("utf-8", "replace"), b"\n".join(self._data)))
+            self._data = []
 
 
 def looks_like_sse(body: bytes) -> bool:
@@ -65,3 +72,8 @@ def encode_event(data: bytes, name: str = "") -> bytes:
     """Write one event; *data* is one line."""
     head = f"event: {name}\n".encode() if name else b""
     return head + b"data: " + data + b"\n\n"
+
+
+def _starts_anew(before: bytes, line: bytes) -> bool:
+    # Some recorders lose the blank lines; no JSON value goes on with a brace after a brace.
+    return before.endswith(b"}") and (line.startswith(b"{") or line == b"[DONE]")

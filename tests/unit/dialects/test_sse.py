@@ -30,11 +30,13 @@ def read(*pieces: bytes) -> list[SseEvent]:
         (b"event: lonely\n\ndata: a\n\n", [("", b"a")]),
         (b"data: a\n\ndata: b", [("", b"a"), ("", b"b")]),
         (b"data\n\n", [("", b"")]),
+        (b"data: {}\ndata: {}\ndata: [DONE]\n", [("", b"{}"), ("", b"{}"), ("", b"[DONE]")]),
+        (b'data: {"a":\ndata: {"b": 1},\ndata: "c": 2}\n\n', [("", b'{"a":\n{"b": 1},\n"c": 2}')]),
         (b"", []),
     ],
 )
 def test_events_are_read(stream: bytes, events: list[SseEvent]) -> None:
-    """Names, data over several lines, comments, all line ends, and a stream without its last blank line."""
+    """Names, data over several lines, comments, all line ends, and streams that lost their blank lines."""
     assert events == read(stream)
 
 
