@@ -1,19 +1,18 @@
 """
 The trace of a trial: one envelope, and one frozen record for the data of each event type.
 
-Every event is `Event(seq, ts, type, …, data)`. `EVENT_TYPES` maps each type's name to the record of its data; a trace
-on disk is JSON Lines, one envelope a line, in the order of *seq*.
+Every event is `Event(seq, ts, type, …, data)`. `EVENT_TYPES` maps each type's name to the record of its data.
+`harness.records.trace_file` writes and reads traces.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import msgspec
 
-from harness.errors import BadFileError
 from harness.records.messages import Json, Usage
 
 TRACE_FORMAT = 1
@@ -392,60 +391,3 @@ class Trace(msgspec.Struct, frozen=True, dict=True):
     def answer(self) -> str:
         """The text that the user sees, or the empty string."""
         return self.final.data.text if self.final else ""
-
-
-class _Envelope(msgspec.Struct):
-    """An event on disk, its data still undecoded until the type is known."""
-
-    trial_id: str
-    seq: int
-    ts: int
-    type: str
-    data: msgspec.Raw
-    span: str = ""
-    parent: str = ""
-    phase: str = ""
-    turn: int | None = None
-    round: int | None = None
-    v: int = TRACE_FORMAT
-
-
-_encoder = msgspec.json.Encoder()
-_envelope_decoder = msgspec.json.Decoder(_Envelope)
-_data_decoders = {name: msgspec.json.Decoder(data) for name, data in EVENT_TYPES.items()}
-
-
-def encode_events(events: Iterable[Event]) -> bytes:
-    """Write *events* as JSON Lines."""
-    return _encoder.encode_lines(list(events))
-
-
-def decode_events(content: bytes, *, path: str = "<trace>") -> tuple[Event, ...]:
-    """
-    Read events from JSON Lines.
-
-    Raises:
-        BadFileError: A line is no event, names an unknown type, or has a newer format than this version reads.
-    """
-    events = []
-    for number, line in enumerate(content.splitlines(), start=1):
-        if not line.strip():
-            continue
-        try:
-            raw = _envelope_decoder.decode(line)
-            if raw.v != TRACE_FORMAT:
-                raise BadFileError(
-                    "unknown-format",
-                    f"{path}:{number}: trace format {raw.v} is not known to this version (it reads {TRACE_FORMAT})",
-                    hint="update tapegate, or record the run again",
-                )
-            decoder = _data_decoders.get(raw.type)
-            if decoder is None:
-                raise BadFileError("bad-trace", f"{path}:{number}: no event type `{raw.type}`")
-            data = decoder.decode(raw.data)
-        except msgspec.MsgspecError as error:
-            raise BadFileError("bad-trace", f"{path}:{number}: not an event: {error}") from None
-        events.append(
-            Event(raw.trial_id, raw.seq, raw.ts, raw.type, data, raw.span, raw.parent, raw.phase, raw.turn, raw.round)
-        )
-    return tuple(events)

@@ -13,7 +13,8 @@ import msgspec
 from harness.errors import BadFileError, UsageError
 from harness.records.digest import digest
 from harness.records.run import RUN_FORMAT, CaseVerdict, Cell, RunRecord, Totals
-from harness.records.trace import Trace, decode_events
+from harness.records.trace import Trace
+from harness.records.trace_file import decode_events
 
 Json = Any
 RESULTS = "results.jsonl"

@@ -16,7 +16,8 @@ import msgspec
 
 from harness.errors import CouldNotCheckError
 from harness.records.run import CaseVerdict, Cell, RunRecord
-from harness.records.trace import Trace, encode_events
+from harness.records.trace import Trace
+from harness.records.trace_file import encode_events
 from harness.reports.runs import MANIFEST, RESULTS, TRACES, RunManifest, read_results, trace_name
 
 Json = Any
