@@ -32,11 +32,6 @@ CREATED = 1_773_100_800
 CHARS_PER_TOKEN = 4
 """Usage that a script leaves open is counted as a quarter of the characters."""
 
-_STATUS_OF_KIND = {
-    "rate_limit": 429, "authentication": 401, "permission": 403, "not_found": 404, "overloaded": 529, "timeout": 408,
-    "server_error": 500,
-}  # fmt: skip
-
 
 class HttpAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """An answer as it goes out: a whole body in one piece, or a stream of pieces, each sent when it is due."""
@@ -139,8 +134,9 @@ def _counted(reply: Reply, request: ModelRequest) -> Usage:
 
 
 def _error(dialect: Dialect, reply: Reply) -> bytes:
-    kind = (reply.error.kind if reply.error else None) or kind_of_status(reply.status if reply.status >= 400 else 500)
-    status = reply.status if reply.status >= 400 else _STATUS_OF_KIND.get(kind, 400)
+    """The error body; inside a stream, whose status is 200, one without a kind is an error of the server."""
+    status = reply.status if reply.status >= 400 else 500
+    kind = (reply.error.kind if reply.error else None) or kind_of_status(status)
     return dialect.encode_error(status, kind, reply.error.message if reply.error else "")
 
 

@@ -80,10 +80,10 @@ _Milliseconds = Annotated[int, msgspec.Meta(ge=0, le=60_000)]
 
 
 class _Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The base of what stands in a script."""
+    """The base of what stands in a script; its subclasses refuse unknown keys as it does."""
 
 
-class For(_Part, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class For(_Part, frozen=True, kw_only=True):
     """Which call a step serves; what is left out fits any call. *call* counts the trial's model calls from 1."""
 
     purpose: str | None = None
@@ -99,7 +99,7 @@ class For(_Part, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_def
         )
 
 
-class ToolResultExpected(_Part, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class ToolResultExpected(_Part, frozen=True, kw_only=True):
     """A result of the calls in the last assistant message: of the tool *name*, or the *nth*, holding all of *contains*."""
 
     name: str | None = None
@@ -107,7 +107,7 @@ class ToolResultExpected(_Part, frozen=True, kw_only=True, forbid_unknown_fields
     contains: Texts = ()
 
 
-class Expect(_Part, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class Expect(_Part, frozen=True, kw_only=True):
     """What a request must hold for its step to serve it; everything that is given must hold."""
 
     model: str | None = None
@@ -125,7 +125,7 @@ class Expect(_Part, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
         return self.tool_result if isinstance(self.tool_result, tuple) else (self.tool_result,)
 
 
-class ScriptedCall(_Part, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class ScriptedCall(_Part, frozen=True, kw_only=True):
     """A tool call of a reply: *args* is the object, or *args_raw* the text as it is sent; without both, `{}`."""
 
     name: str
@@ -141,7 +141,7 @@ class ScriptedCall(_Part, frozen=True, kw_only=True, forbid_unknown_fields=True,
         return json.dumps(self.args or {}, ensure_ascii=False)
 
 
-class ScriptedThinking(_Part, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class ScriptedThinking(_Part, frozen=True, kw_only=True):
     """A thinking block: *text* with *signature*, or *redacted* data."""
 
     text: str = ""
@@ -149,14 +149,14 @@ class ScriptedThinking(_Part, frozen=True, kw_only=True, forbid_unknown_fields=T
     redacted: str | None = None
 
 
-class ScriptedError(_Part, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class ScriptedError(_Part, frozen=True, kw_only=True):
     """An error in the provider's shape; *kind* is its class, by default that of the status."""
 
     message: str
     kind: ErrorKind | None = None
 
 
-class Reply(_Part, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class Reply(_Part, frozen=True, kw_only=True):
     """What the scripted model answers; see the head of the module for each field."""
 
     text: str = ""
@@ -177,7 +177,7 @@ class Reply(_Part, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
     drop: bool = False
 
 
-class Step(_Part, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class Step(_Part, frozen=True, kw_only=True):
     """One call that the agent must make, and its answer."""
 
     target: For = msgspec.field(name="for", default=For())
@@ -185,7 +185,7 @@ class Step(_Part, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_de
     reply: Reply
 
 
-class ScriptFile(_Part, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class ScriptFile(_Part, frozen=True, kw_only=True):
     """A script as it stands on disk."""
 
     format: Literal[1]

@@ -134,6 +134,34 @@ def test_errors_have_the_providers_shape(dialect, stream, status, kind):
     assert "1.5" == answer.headers["retry-after"]
 
 
+@CHATS
+@STREAMS
+def test_an_answer_is_named_by_its_step(dialect, stream):
+    """Ids look like the provider's and are the same in every recording."""
+    answer = chat_answer(dialect, Reply(text="a"), request(stream=stream), number=7)
+    name = {"openai_chat": b'"id":"chatcmpl-7"', "anthropic": b'"id":"msg_0007"'}[dialect.name]
+
+    assert name in answer.pieces[0]
+    assert stream == answer.streamed
+
+
+@pytest.mark.parametrize(
+    ("dialect", "start"),
+    [
+        (OPENAI_CHAT, b'data: {"error":{'),
+        (ANTHROPIC, b'event: error\ndata: {"type":"error","error":{"type":"api_error"'),
+    ],
+    ids=["openai_chat", "anthropic"],
+)
+def test_an_error_inside_a_stream_has_the_providers_form(dialect, start):
+    """Without a kind it is an error of the server."""
+    reply = Reply(text="a b", cut=1, error=ScriptedError(message="x"))
+    answer = chat_answer(dialect, reply, request(stream=True), number=1)
+
+    assert answer.pieces[-1].startswith(start)
+    assert answer.pieces[-1].endswith(b"\n\n")
+
+
 def test_a_kind_can_differ_from_its_status():
     """A context that is too long is a 400 with words of its own."""
     error = ScriptedError(message="prompt is too long: 9 tokens > 8 maximum", kind="context_length")

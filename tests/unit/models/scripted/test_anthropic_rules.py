@@ -45,6 +45,9 @@ def broken(request):
         ask(model="claude-opus-4-5", output_config={"effort": "high"}),
         ask(USER, {"role": "system", "content": "Be brief."}, model="claude-opus-5-5"),
         ask(model="claude-3-5-haiku-20241022", temperature=1),
+        ask(max_tokens=1),
+        ask(max_tokens=64_000),
+        ask(USER, {"role": "assistant", "content": []}),
     ],
 )
 def test_honest_requests_pass(request_):
@@ -102,6 +105,14 @@ def test_honest_requests_pass(request_):
         (
             ask(USER, {"role": "system", "content": "s"}),
             'messages: Unexpected role "system". The Messages API accepts a top-level `system` parameter.',
+        ),
+        (
+            ask(USER, {"role": "user", "content": []}),
+            "messages.1: all messages must have non-empty content except for the optional final assistant message",
+        ),
+        (
+            ask(USER, {"role": "assistant", "content": []}, USER),
+            "messages.1: all messages must have non-empty content except for the optional final assistant message",
         ),
         (
             ask({"role": "user", "content": []}, USER),

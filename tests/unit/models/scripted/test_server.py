@@ -175,6 +175,30 @@ def test_a_client_that_goes_away_harms_nobody(server, client, capsys):
     assert "" == capsys.readouterr().err
 
 
+def test_connections_are_forgotten_when_they_end(server, client):
+    """A server that runs all day does not hold on to the connections of the morning."""
+    session = server.open(script(Reply(text="one")))
+    caller = client(session)
+    caller.chat(USER)
+    held = len(server._http._connections)
+    caller.close()
+    end = time.monotonic() + 5
+    while server._http._connections and time.monotonic() < end:
+        time.sleep(0.001)
+
+    assert (1, 0) == (held, len(server._http._connections))
+
+
+def test_a_crash_of_the_server_is_shown(server, client, capsys):
+    """A fault of the server itself is no silent end of a connection: its traceback goes to stderr."""
+    session = server.open(script(Reply(text="one")))
+    session._unused = None
+    with pytest.raises(http.client.RemoteDisconnected):
+        client(session).chat(USER)
+
+    assert "AttributeError: 'NoneType' object has no attribute 'items'" in capsys.readouterr().err
+
+
 def test_a_closed_server_is_gone():
     """Closing cuts idle connections too, and may be done twice."""
     server = ScriptedServer()

@@ -113,6 +113,13 @@ def test_an_extra_call_fails_the_run():
     ) == str(failure(session))
 
 
+def test_a_client_that_names_only_a_slot_is_served_by_slot():
+    """One header is enough to choose by."""
+    session = open_session(says("one", slot="a"), says("two", slot="b"))
+
+    assert (200, "two") == chat(session, headers={"x-harness-slot": "b"})
+
+
 def test_a_call_of_another_purpose_is_extra():
     """A step is not given to a call that it is not for."""
     session = open_session(says("one", purpose="plan"))

@@ -42,6 +42,8 @@ def broken(request, betas=()):
             ask(thinking={"type": "enabled", "budget_tokens": 9000}, tools=[TOOL]),
             ("x", "interleaved-thinking-2025-05-14"),
         ),
+        (ask(temperature=0.2, top_k=5, tools=[TOOL], tool_choice={"type": "any"}), ()),
+        (ask("claude-opus-5", thinking={"type": "disabled"}, tools=[TOOL], tool_choice={"type": "any"}), ()),
         (ask("claude-opus-4-6", thinking=ENABLED), ()),
         (ask("claude-opus-4-6", thinking=ADAPTIVE), ()),
         (ask("claude-opus-4-7", thinking=ADAPTIVE), ()),
