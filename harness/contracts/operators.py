@@ -133,7 +133,7 @@ def precedes(first: Selector, then: Selector, *, scope: Scope = GLOBALLY, id: st
         for event in found:
             yield TRIGGERED
             if not firsts or firsts[0].seq >= event.seq:
-                yield broken([span[2], event, *firsts[:1]], f"{_name(event)} without ({first}) before it{scope}")
+                yield broken([span[2], event], f"{_name(event)} without ({first}) before it{scope}")
                 return  # what stands before the first stands before all
 
     return _contract("precedes", f"({first}) before ({then})", then, scope, rule, id=id, at=at)
