@@ -10,7 +10,9 @@ from harness.cassettes.redact import scan
 
 ROOT = Path(__file__).parent.parent.parent
 INDEX_HOSTS = re.compile(r"pypi\.org|pythonhosted\.org|registry\.npmjs|deb\.debian" + r"\.org")
-MACHINE_PATHS = re.compile(r"(?<![\w.])/(?:root|home|work|tmp/tapegate)/\w")
+MACHINE_PATHS = re.compile(
+    "|".join(re.escape(f"{path}/") for path in {ROOT.parent, Path.home(), Path("/root")} if len(path.parts) > 1)
+)
 OWN = "tests/repo/test_words.py"
 
 
