@@ -200,7 +200,9 @@ class LeanReact:
         plan = self._planner.render()
         if not plan or self._plan_in_system:
             return
-        note = f"{prompts.PLAN_NOTE_HEAD}\n{plan}\n\n{prompts.PLAN_NOTE_TAIL}"
+        step = next((step for step in self._planner.steps if step.status != "DONE"), None)
+        tail = prompts.PLAN_NOTE_OPEN.format(n=step.n, text=step.text) if step else prompts.PLAN_NOTE_DONE
+        note = f"{prompts.PLAN_NOTE_HEAD}\n{plan}\n\n{tail}"
         notes = (m.text for m in reversed(session.messages) if m.role == "user")
         if next((text for text in notes if text.startswith(prompts.PLAN_NOTE_HEAD)), "") != note:
             session.messages.append(Message("user", note))

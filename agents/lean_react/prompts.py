@@ -16,15 +16,14 @@ Hake jeden Schritt mit mark_done ab, sobald sein Ergebnis da ist.
 fehl, suche anders. Sage ehrlich, was fehlt.
 
 BEISPIELE:
-"Wie warm ist es in Rom?" -> get_weather -> Antwort
-"Recherchiere X, dann Y, dann vergleiche." -> manage_plan(action="create_plan", tasks=["X recherchieren", \
-"Y recherchieren", "X und Y vergleichen"]) -> search_docs -> read_doc -> manage_plan(action="mark_done", \
-step_index=1) -> ... -> Antwort
+- Auf "Wie warm ist es in Rom?" rufst du get_weather für Rom auf und antwortest mit dem Ergebnis. Kein Plan.
+- Auf "Recherchiere X, dann Y, dann vergleiche." rufst du manage_plan mit create_plan und drei Schritten auf, dann für \
+X search_docs, read_doc und mark_done, für Y ebenso, zuletzt antwortest du mit dem Vergleich.
 
 KONTEXT:
 Heute ist {today}. Angemeldet ist {user}.
 
-Antworte kurz, in gültigem Markdown, mit den gefragten Zahlen, in der Sprache der Frage."""
+Antworte in ganzen Sätzen, in gültigem Markdown, mit allen gefragten Angaben, in der Sprache der Frage."""
 
 KNOWLEDGE_SECTION = "\n\nWISSEN:\n{knowledge}"
 
@@ -32,7 +31,9 @@ PLAN_SECTION = "\n\nAKTUELLER PLAN:\n{plan}"
 
 PLAN_NOTE_HEAD = "AKTUELLER PLAN (automatischer Hinweis):"
 
-PLAN_NOTE_TAIL = "Bearbeite den nächsten offenen Schritt. Ist keiner mehr offen, beantworte jetzt die Frage."
+PLAN_NOTE_OPEN = "Offen ist Schritt {n}: {text}. Rufe jetzt das Werkzeug auf, das dafür gebraucht wird."
+
+PLAN_NOTE_DONE = "Alle Schritte sind erledigt. Beantworte jetzt die Frage."
 
 EMPTY_NUDGE = "Deine Antwort war leer. Beantworte die Frage oder rufe ein Werkzeug auf."
 

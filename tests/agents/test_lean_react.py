@@ -166,10 +166,17 @@ def test_the_plan_is_a_note_at_the_end(lean: LoadedAgent, world: FakeWorld) -> N
     assert [0, 1, 1, 2] == [len(found) for found in notes]
     assert sent(ran, 2)[-1] == ("user", notes[3][0])
     assert sent(ran, 4)[-1] == ("user", notes[3][1])
-    assert "\n[x] 1. lesen\n[ ] 2. schreiben\n" in notes[3][1]
+    assert f"{HEAD}\n[x] 1. lesen\n[ ] 2. schreiben\n\nOffen ist Schritt 2: schreiben." in notes[3][1]
     for earlier, later in zip(ran.requests, ran.requests[1:], strict=False):
         assert earlier.messages == later.messages[: len(earlier.messages)]
         assert earlier.tools == later.tools
+
+
+def test_the_note_asks_for_the_answer_when_all_is_done(lean: LoadedAgent, world: FakeWorld) -> None:
+    """With no step open the note says that it is time to answer."""
+    ran = run_agent(lean, [calls(CREATE), calls(done(1), done(2)), says("ok")], world=world)
+
+    assert sent(ran, 3)[-1][1].endswith("\n\nAlle Schritte sind erledigt. Beantworte jetzt die Frage.")
 
 
 def test_a_call_names_the_plan_that_it_shows(lean: LoadedAgent, world: FakeWorld) -> None:
@@ -361,5 +368,5 @@ def test_the_letter_of_the_document_breaks_what_the_reference_keeps(lean: Loaded
     assert ("failed", "llm_errors") == down["lean_react"].ending
     assert ("failed", "llm_calls") == down["lean_react@seed_literal"].ending
     assert set() == broken(down["lean_react"], case) == broken(planned["lean_react"], case)
-    assert {"CX6"} <= broken(down["lean_react@seed_literal"], case)
+    assert {"CX6", "CL12"} <= broken(down["lean_react@seed_literal"], case)
     assert {"CX10"} <= broken(planned["lean_react@seed_literal"], case)

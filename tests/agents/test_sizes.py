@@ -54,3 +54,12 @@ def test_prompts_are_string_constants(design: str) -> None:
 
     assert all(isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) for node in body)
     assert "in der Sprache der Frage." in (AGENTS / design / "prompts.py").read_text(encoding="utf-8")
+
+
+def test_the_readme_tells_these_sizes() -> None:
+    """The table in the folder's README has the lines of today."""
+    readme = (AGENTS / "README.md").read_text(encoding="utf-8")
+
+    for design in ("lean_react", "plan_execute"):
+        sizes = f"| {code_lines(AGENTS / design / 'agent.py')} lines | {folder_lines(design)} lines |"
+        assert any(line.startswith(f"| `{design}`") and line.endswith(sizes) for line in readme.splitlines()), sizes
