@@ -1,8 +1,8 @@
 """
 The replay default: answers from a cassette with our own readers of the providers' formats, without litellm and HTTP.
 
-What these readers do not know at all is left out of a reply; `unknown` lists it, so that such a cassette can be replayed
-on the wire port, where litellm has the last word.
+What these readers do not know at all would be left out of a reply; `unknown_to_fast` lists it, so that such a cassette is
+replayed on the wire port, where litellm has the last word.
 """
 
 from __future__ import annotations

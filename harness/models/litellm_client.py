@@ -7,6 +7,7 @@ call runs on a tape of `harness.cassettes.transport`, which answers it, records 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -70,10 +71,13 @@ class LitellmClient:
             # only the request needs the tape; between two chunks the caller's context must be its own
             with _on(tape, call) as sent:
                 response = await self._litellm.acompletion(**self._chat(request))
-            async for chunk in response:
-                chunks.append(chunk)
-                for piece in chunks_of(chunk):
-                    yield piece
+            try:
+                async for chunk in response:
+                    chunks.append(chunk)
+                    for piece in chunks_of(chunk):
+                        yield piece
+            finally:
+                await response.aclose()
             yield self._whole(response, chunks, request, sent)
 
     async def embed(self, request: EmbeddingRequest, call: CallInfo, tape: Tape | None) -> EmbeddingReply:
@@ -155,6 +159,8 @@ class _Once:
 @contextmanager
 def _on(tape: Tape | None, call: CallInfo) -> Iterator[_Once]:
     """Make *tape*, else the context's own, see the requests of *call*; without either they pass unseen."""
+    # litellm wraps a warning that was made an error into a failure of the model; test runners reset filters all the time
+    warnings.filterwarnings("ignore", module=r"litellm\.")
     once = _Once(tape or transport.tape.get() or transport.OpenTape())
     wire_call = transport.WireCall(ask=call.ask, slot=call.slot, number=call.number, purpose=call.purpose)
     with transport.use(once), transport.call(wire_call):

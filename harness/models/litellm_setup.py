@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+import warnings
 from functools import cache
 from importlib.util import find_spec
 from typing import Any
@@ -38,11 +39,10 @@ def load_litellm() -> Any:
             raise UsageError(
                 "no-litellm",
                 f"the package `{name}`, which {why}, is not installed",
-                hint='install it with `pip install "tapegate[record]"`; replay needs neither',
+                hint='install it with `pip install "tapegate[record]"`',
             )
     os.environ.update(SWITCHES)
-    import litellm
-
+    litellm = _import_quietly()
     logging.getLogger("LiteLLM").setLevel(logging.ERROR)
     litellm.suppress_debug_info = True
     litellm.telemetry = False
@@ -52,6 +52,23 @@ def load_litellm() -> Any:
     litellm.cache = None
     # else it estimates what the provider did not report, and numbers nobody sent would enter the trace
     litellm.disable_token_counter = True
+    return litellm
+
+
+def _import_quietly() -> Any:
+    """
+    Import litellm and have it build the classes of its answers, without the warnings of pydantic about them.
+
+    They are built when first used; where warnings are errors, that would break the first answer.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import litellm
+        from litellm.types.utils import Delta, ModelResponseStream, StreamingChoices
+
+        piece = ModelResponseStream(choices=[StreamingChoices(delta=Delta(content="."))])
+        litellm.stream_chunk_builder([piece])
+        litellm.EmbeddingResponse()
     return litellm
 
 
