@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from pathlib import Path
 from typing import Any
@@ -22,17 +21,15 @@ MANIFEST = "run.json"
 TRACES = "traces"
 _NAME_BYTES = 200
 _plain = re.compile(r"[\w@=+,.-]+", re.ASCII).fullmatch
-_verdict_decoder = msgspec.json.Decoder(CaseVerdict)
 
 
 class RunManifest(msgspec.Struct, frozen=True, kw_only=True):
     """`run.json`: everything about a run but its verdicts."""
 
     run: str
-    finished: bool = False
-    """False while the run goes on, and for ever where it was killed."""
     totals: Totals = Totals()
     exit_code: int | None = None
+    """None while the run goes on, and for ever where it was killed."""
     partial: bool = False
     manifest: dict[str, Json] = {}
     format: int = RUN_FORMAT
@@ -94,11 +91,12 @@ def read_results(folder: Path) -> tuple[CaseVerdict, ...]:
         lines = path.read_bytes().split(b"\n")
     except FileNotFoundError:
         raise BadFileError("bad-run", f"no {RESULTS} in {folder}", hint="`harness run` writes run folders") from None
+    decoder = msgspec.json.Decoder(CaseVerdict)
     verdicts: dict[Cell, CaseVerdict] = {}
     whole = lines[:-1]
     for number, line in enumerate(whole, start=1):
         try:
-            verdict = _verdict_decoder.decode(line)
+            verdict = decoder.decode(line)
         except msgspec.MsgspecError as error:
             raise BadFileError("bad-run", f"not a verdict: {error}", at=f"{path}:{number}") from None
         _check_format(verdict.format, f"{path}:{number}")
@@ -153,7 +151,7 @@ def load_run(folder: Path) -> RunRecord:
         BadFileError: It was never finished, or a file of it is damaged or of a newer format.
     """
     manifest = read_manifest(folder)
-    if not manifest.finished or manifest.exit_code is None:
+    if manifest.exit_code is None:
         raise _unfinished(folder)
     return RunRecord(
         run=manifest.run,
@@ -178,6 +176,8 @@ def read_partial(folder: Path) -> RunRecord:
 
 
 def _no_such_run(name: str, ids: list[str], matches: list[str]) -> UsageError:
+    import difflib
+
     if matches:
         return UsageError("no-such-run", f"{len(matches)} runs match `{name}`", hint=f"say which: {', '.join(matches)}")
     close = difflib.get_close_matches(name, ids, n=1)

@@ -113,7 +113,6 @@ class RunStore:
         """
         content = RunManifest(
             run=record.run,
-            finished=True,
             totals=record.totals,
             exit_code=record.exit_code,
             partial=record.partial,

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,9 @@ from pathlib import Path
 import pytest
 
 from harness.cli.main import main
+from harness.config import load_config
+from harness.evaluate import plan, record
+from harness.matrix import Narrowing
 
 REPO = Path(__file__).parents[3]
 PYPROJECT = """\
@@ -40,19 +44,30 @@ class Ended:
         return json.loads(self.out)
 
 
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project with the reference agents, the golden sets, and two recorded cases; the current folder."""
-    root = tmp_path / "project"
+@pytest.fixture(scope="session")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """
+    A project with the reference agents and golden sets, and two cases recorded just now: whoever changes a prompt
+    shall not meet a red test here.
+    """
+    root = tmp_path_factory.mktemp("recorded") / "project"
     root.mkdir()
     (root / "pyproject.toml").write_text(PYPROJECT)
     for folder in ("agents", "goldensets"):
         shutil.copytree(REPO / folder, root / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    recorded = Path("cassettes") / "lean_react" / "scripted" / "shared"
-    (root / recorded).mkdir(parents=True)
-    for case in ("S1-en", "S2-en"):
-        shutil.copy(REPO / recorded / f"{case}.0.yaml", root / recorded)
     (root / "reports").mkdir()
+    project, chosen = plan(load_config(root), Narrowing())
+    with warnings.catch_warnings(action="ignore"):  # litellm warns about itself
+        assert record(project, chosen).refused == ()
+    shutil.rmtree(root / ".cache", ignore_errors=True)
+    return root
+
+
+@pytest.fixture
+def project(recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of that project, of the test's own; the current folder."""
+    root = tmp_path / "project"
+    shutil.copytree(recorded, root)
     monkeypatch.chdir(root)
     for name in ("CI", "NO_COLOR", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)

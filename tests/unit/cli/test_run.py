@@ -129,6 +129,17 @@ def test_a_missing_cassette_is_exit_3_with_the_command_that_records_it(project, 
     assert "mend: `harness record shared --agent lean_react --model scripted --case S2-en --mode missing`" in ended.out
 
 
+def test_nothing_to_run_is_exit_4(project, harness):
+    """Zero cases never pass, in text and as a document."""
+    (project / "pyproject.toml").write_text("[tool.harness]\n")
+
+    ended = harness("run")
+    assert ended.code == ExitCode.NOTHING_COMPARED
+    assert ended.out.startswith("NOTHING RUN  no declared cell matches\n")
+    document = harness("run", "--json").document
+    assert (document["results"], document["exit_code"]) == ([], 4)
+
+
 def test_a_changed_prompt_is_exit_3_and_folded_into_one_cause(project, harness):
     """Every case misses for one edit: one paragraph, one command."""
     prompts = project / "agents" / "lean_react" / "prompts.py"
