@@ -205,34 +205,28 @@ def read_yaml(text: str, path: str, *, loader: Any = None) -> Json:
     loader = loader or getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         document = yaml.load(text, loader)  # noqa: S506 - a safe loader, or one made of it
-        nodes = _count(document, {}, set())
+        nodes = _count(document, {})
     except yaml.MarkedYAMLError as error:
         if "\n<<<<<<< " in text:
             line = text.count("\n", 0, text.index("\n<<<<<<< ")) + 2
             _unreadable(f"{path}:{line}", "a merge left its markers in the file")
         mark = error.problem_mark
         _unreadable(f"{path}:{mark.line + 1}" if mark else path, f"not valid YAML: {error.problem}")
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # RecursionError: it contains itself
         _unreadable(path, f"not valid YAML: {' '.join(str(error).split())}")
     if nodes > MOST_NODES:
         _unreadable(path, f"more than {MOST_NODES:,} values")
     return document
 
 
-def _count(value: Json, sizes: dict[int, int], above: set[int]) -> int:
+def _count(value: Json, sizes: dict[int, int]) -> int:
     """The values in *value* with aliases unfolded; what was counted once is not walked again."""
     if not isinstance(value, (dict, list)):
         return 1
-    known = sizes.get(id(value))
-    if known is not None:
-        return known
-    if id(value) in above:
-        raise ValueError("a value contains itself")
-    above.add(id(value))
-    items = value.values() if isinstance(value, dict) else value
-    sizes[id(value)] = size = 1 + sum(_count(item, sizes, above) for item in items)
-    above.remove(id(value))
-    return size
+    if id(value) not in sizes:
+        items = value.values() if isinstance(value, dict) else value
+        sizes[id(value)] = 1 + sum(_count(item, sizes) for item in items)
+    return sizes[id(value)]
 
 
 class _Meta(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):

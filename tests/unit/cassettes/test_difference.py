@@ -28,6 +28,12 @@ def test_a_word_that_came_and_one_that_went():
     assert ["Never [-ever-]{++} promise. (word 2 of 2)"] == word_changes("Never ever promise.", "Never promise.")
 
 
+def test_words_that_repeat_are_not_counted_twice():
+    """The common start and the common end of two texts never overlap."""
+    assert ["a b a [--]{+b a+} (word 4 of 5)"] == word_changes("a b a", "a b a b a")
+    assert ["a b a [-b a-]{++} (word 4 of 3)"] == word_changes("a b a b a", "a b a")
+
+
 def test_blanks_alone_are_told_as_such():
     """A reformatted prompt is a difference, and says which."""
     assert ["only blanks or line breaks differ"] == word_changes("a b\nc", "a  b c")

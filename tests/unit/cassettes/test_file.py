@@ -195,13 +195,12 @@ def test_reasons_name_the_line_and_the_way_out():
     "content",
     [
         "!!python/object/apply:os.system ['true']",
-        "a: &a [" + "x," * 50 + "]\n" + "".join(f"{c}: &{c} [{', '.join(['*' + p] * 50)}]\n" for p, c in zip("abcd", "bcde", strict=True)),
         "a: &a [*a]",
         "[" * 5000,
         "- just\n- a list",
         "",
     ],
-    ids=["tag", "bomb", "loop", "depth", "list", "empty"],
+    ids=["tag", "loop", "depth", "list", "empty"],
 )  # fmt: skip
 def test_hostile_files_do_no_harm(content):
     """Tags run nothing, aliases unfold to nothing, and each file is refused in one sentence."""
@@ -209,6 +208,14 @@ def test_hostile_files_do_no_harm(content):
 
     assert refused.code in ("cassette-unreadable", "cassette-format")
     assert re.fullmatch(r"[^\n]+", refused.message)
+
+
+def test_aliases_do_not_explode():
+    """Six short lines that stand for sixteen thousand million values are refused, and take no time."""
+    lines = ["a: &a [" + "x," * 50 + "]"]
+    lines += [f"{name}: &{name} [{', '.join([f'*{one}'] * 50)}]" for name, one in zip("bcdef", "abcde", strict=True)]
+
+    assert "more than 1,000,000 values" == refusal("\n".join(lines)).message
 
 
 def test_a_huge_file_is_refused_unread(tmp_path, monkeypatch):

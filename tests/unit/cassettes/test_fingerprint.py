@@ -152,6 +152,16 @@ def test_remembering_changes_nothing(lengths, seed):
         assert Fingerprinter(VOLATILE).prefixes(asked.messages) == seen.prefixes(asked.messages)
 
 
+def test_what_was_read_is_not_read_again():
+    """A growing conversation costs its new messages: the others are recognised as the same objects."""
+    printer = Fingerprinter()
+    messages = conversation()
+    printer.ask(request(messages[:3]))
+    known = printer._walk(messages[:3])
+
+    assert known is printer._walk(messages).parent.parent
+
+
 def test_a_conversation_that_goes_on_starts_with_the_same_prefixes():
     """One digest a message; a later call of the same conversation has them all, and one that was edited has not."""
     printer = Fingerprinter()

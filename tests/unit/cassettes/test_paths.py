@@ -49,6 +49,13 @@ def test_different_cells_have_different_files(one, two):
     assert (one == two) == (cassette_path(ROOT, one) == cassette_path(ROOT, two))
 
 
+def test_long_names_that_begin_alike_are_told_apart():
+    """What was cut off is in the digest."""
+    paths = {cassette_path(ROOT, Cell("a", "m", "s", "long " * 60 + ending)) for ending in "xyz"}
+
+    assert 3 == len(paths)
+
+
 @given(cells)
 def test_a_path_tells_its_cell(cell):
     """Where no name was cut, the cell can be told from the path."""

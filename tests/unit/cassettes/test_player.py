@@ -160,6 +160,15 @@ def test_the_wire_finds_answers_without_the_logical_call():
     assert [] == playing.drifts
 
 
+def test_an_answer_that_was_played_by_its_call_is_not_played_by_its_wire_form():
+    """There are two ways to an answer, and only one answer."""
+    playing = player(recorded(1, "a"), recorded(2, "a"))
+    playing.play(ask("a"))
+
+    assert "answer 2" == playing.play_wire("POST", URI, body("a")).response_body
+    assert [] == playing.unused()
+
+
 def test_another_wire_form_of_the_same_call_is_a_drift_and_no_miss():
     """A new client library adds a default: the case passes, and the difference is told once."""
     playing = player(recorded(1, "a"), recorded(2, "a"))

@@ -77,6 +77,29 @@ def test_the_old_cassette_stands_until_the_new_one_is_whole(path):
         load(path.with_name("case.0.yaml.partial"))
 
 
+def test_every_call_is_on_disk_before_the_next_one(path, monkeypatch):
+    """The journal is flushed and synced once a call, so that a crash of the machine costs one call at most."""
+    synced = []
+    monkeypatch.setattr(os, "fsync", synced.append)
+    recording = recorder(path)
+    for call in (1, 2, 3):
+        recording.add(interaction(call))
+        lines = path.with_name("case.0.yaml.journal").read_bytes().count(b"\n")
+
+        assert call + 1 == len(synced) == lines
+    recording.discard()
+
+
+def test_what_is_still_open_is_settled_at_the_end(path):
+    """A response that nobody has read to its end is asked for what it has."""
+    recording = recorder(path)
+    recording.watch("a", lambda: recording.add(interaction(1)))
+    recording.watch("b", lambda: recording.add(interaction(2)))
+    recording.settled("b")
+
+    assert [1] == [item.call for item in recording.finish().interactions]
+
+
 def test_a_finished_recording_takes_the_partial_away(path):
     """What an earlier interruption left is of no use any more."""
     first = recorder(path)
