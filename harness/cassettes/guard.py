@@ -88,8 +88,8 @@ def engage(*, allow_loopback: bool = False, kernel: bool | None = None) -> list[
 
 def disengage() -> list[str]:
     """Let Python reach the network again and return the guards that stay on: the kernel's, if it was."""
-    global _engaged  # noqa: PLW0603
-    _engaged = False
+    global _engaged, _loopback  # noqa: PLW0603
+    _engaged = _loopback = False
     return guards_on()
 
 
