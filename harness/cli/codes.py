@@ -64,6 +64,9 @@ _PROJECT = {
         _USAGE, "The agent declares no option of that name", "`harness explain AGENT` lists its options"
     ),
     "no-such-model": Code(_USAGE, "No model of that name is declared or recorded", "`harness list models`"),
+    "no-server": Code(
+        _USAGE, "Nothing answers at the model's address", "start the server, or give its address with --base-url"
+    ),
     "undeclared-model": Code(
         _USAGE,
         "A model was to be recorded that pyproject.toml does not declare, so nothing would prove who answered",

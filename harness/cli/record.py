@@ -43,6 +43,7 @@ def run(args: argparse.Namespace, output: Output) -> ExitCode:
     """Record what the flags choose."""
     from harness.evaluate import plan, record
     from harness.reports.documents import RecordDocument
+    from harness.reports.screen import one_line
 
     writes = not args.dry_run and args.mode != "verify"
     refuse_in_ci("cassettes", allowed=args.allow_ci_write or not writes)
@@ -54,7 +55,7 @@ def run(args: argparse.Namespace, output: Output) -> ExitCode:
         base_url=args.base_url,
         budget_usd=args.budget,
         dry_run=args.dry_run,
-        on_progress=output.progress,
+        on_progress=lambda text: output.note(one_line(text)),
     )
     document = RecordDocument(
         calls=outcome.calls,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.config import Config
-from harness.errors import CassetteError, CouldNotCheckError
+from harness.errors import CassetteError, CouldNotCheckError, UsageError
 from harness.records.run import RunRecord
 
 
@@ -15,7 +15,7 @@ def refuse_stale(config: Config, record: RunRecord) -> None:
 
     Raises:
         CouldNotCheckError: One has.
-        BadFileError: A golden set or an agent that the run used cannot be read any more.
+        BadFileError: A golden set that the run used cannot be read any more.
     """
     changed = list(dict.fromkeys(_changed(config, record)))
     if changed:
@@ -36,7 +36,11 @@ def _changed(config: Config, record: RunRecord) -> Iterator[str]:
         if not path.is_file() or load_set(path, root=config.root).digest != digest:
             yield f"golden set `{name}`"
     for name, digests in record.manifest.get("agents", {}).items():
-        if load_agent(config.agents, name).digest != digests["code"]:
+        try:
+            found = load_agent(config.agents, name).digest
+        except UsageError:
+            found = ""
+        if found != digests["code"]:
             yield f"agent `{name}`"
     yield from _changed_cassettes(config, record)
 

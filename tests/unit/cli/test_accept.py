@@ -7,7 +7,11 @@ import pytest
 
 from harness.errors import ExitCode
 from harness.gate.baseline import baseline_path, load_baseline
+from harness.records.finding import Finding
+from harness.records.run import CaseVerdict, RunRecord, Totals
 from harness.reports.documents import schema_of
+from harness.reports.runs import runs_folder
+from harness.reports.store import RunStore
 
 
 def test_the_newest_run_becomes_the_baseline(project, harness):
@@ -96,6 +100,28 @@ def test_a_run_that_could_not_be_checked_is_refused(project, harness):
     harness("run")
 
     assert harness("accept", "--reason", "x", "--json").document["error"]["code"] == "unchecked-run"
+
+
+def test_known_failures_of_a_local_model_are_counted(project, harness):
+    """A small model's honest failures can be committed and held."""
+    verdict = CaseVerdict(
+        agent="lean_react", profile="reference", model="small", provenance="local", set="shared", case="S1-en", trial=0,
+        verdict="broken", findings=(Finding(contract="facts", state="broken", because="not said"),),
+    )  # fmt: skip
+    with RunStore.create(runs_folder(project / "reports"), run="r1") as store:
+        store.append(verdict)
+        store.finish(RunRecord(run="r1", results=(verdict,), totals=Totals(trials=1, broken=1), exit_code=1))
+
+    out = harness("accept", "--reason", "small models are small").out
+    assert out.startswith("accepted 1 cells of run r1, 1 of them known failures\n")
+
+
+def test_a_run_of_an_agent_that_is_gone_is_refused(project, harness):
+    """Gone is changed."""
+    harness("run")
+    (project / "agents" / "lean_react").rename(project / "agents" / "leaner")
+
+    assert "was made before these changed: agent `lean_react`" in harness("accept", "--reason", "x").err
 
 
 def test_no_run_is_no_baseline(project, harness):

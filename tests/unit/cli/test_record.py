@@ -18,7 +18,9 @@ def test_what_is_missing_is_recorded_and_then_replays(project, harness):
     (project / S2).unlink()
     assert harness("run").code == ExitCode.COULD_NOT_CHECK
 
-    document = harness("record", "--json").document
+    ended = harness("record", "--json")
+    document = ended.document
+    assert ended.err.startswith("1 of 2 trials to record: about ")
     jsonschema.validate(document, schema_of("record"))
     assert (document["cassettes"], document["refused"], document["planned"]) == ([S2], [], 2)
     assert harness("run").code == ExitCode.PASS
