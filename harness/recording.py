@@ -4,40 +4,34 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.agents.run_trial import RanTrial
 from harness.agents.trace_writer import Listener
-from harness.cassettes.file import AnsweredBy, Provenance, UsageTotals
+from harness.cassettes.file import AnsweredBy, UsageTotals
 from harness.cassettes.fingerprint import Fingerprinter
 from harness.cassettes.paths import cassette_path, check_collisions
 from harness.cassettes.player import Player
 from harness.cassettes.recorder import Recorder
 from harness.cassettes.redact import Scrubber
-from harness.config import ModelConfig
-from harness.errors import CouldNotCheckError, HarnessError, UsageError
+from harness.errors import CouldNotCheckError, HarnessError
 from harness.goldensets.load import find_sets
 from harness.matrix import PlannedCell, RunPlan
 from harness.models.price import price_table
 from harness.models.route import is_loopback
-from harness.models.scripted.script import load_script
 from harness.models.scripted.server import ScriptedServer
-from harness.models.scripted.session import RECORDED_ORIGIN, ScriptSession
 from harness.records.case import GoldenCase
 from harness.records.messages import Json, Usage
 from harness.records.run import Cell, Trial
-from harness.trials import SCRIPTED, PlayerTape, Project, replay, run_live, script_path
+from harness.sources import Source, answered_by, check_source, open_source, provenance_of
+from harness.trials import PlayerTape, Project, replay, run_live
 
 if TYPE_CHECKING:
     from harness.models.recording import RecordingPort
-
-PACKAGES = ("tapegate", "litellm", "openai", "httpx")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +92,7 @@ def record(
     check_collisions(project.config.cassettes, [planned.cell for planned in chosen.cells])
     todo = asyncio.run(_wanted(project, chosen.cells, mode))
     for planned in todo:
-        _check_source(project, planned, base_url)
+        check_source(project, planned, base_url)
     bill = _bill(project, todo)
     if dry_run:
         return bill
@@ -169,7 +163,7 @@ async def _record_all(
                 tally.cassettes.append(name)
 
     # a server on this machine has one slot, whose prompt cache trials at once would take from each other
-    hosted = all(_answered_by(project, planned.cell.model) == "live" for planned in todo)
+    hosted = all(answered_by(project, planned.cell.model) == "live" for planned in todo)
     workers = project.config.concurrency if hosted else 1
     async with asyncio.TaskGroup() as group:
         for _ in range(max(1, workers)):
@@ -192,11 +186,11 @@ async def _record_one(
         HarnessError: The run did not follow its script, or a secret could not be removed.
     """
     path = cassette_path(project.config.cassettes, planned.cell)
-    with _source(project, planned, base_url, server) as source:
+    with open_source(project, planned, base_url, server) as source:
         if mode == "verify":
             await _verify(project, planned, source, path, tally)
             return
-        recorder = Recorder(path, _provenance(project, planned, source), scrub=Scrubber.from_env(os.environ))
+        recorder = Recorder(path, provenance_of(project, planned, source), scrub=Scrubber.from_env(os.environ))
         port = _recording_port(project, planned, source, recorder, keep=mode == "stale")
         try:
             ran = await run_live(project, planned, port)
@@ -214,7 +208,7 @@ async def _record_one(
 
 
 def _recording_port(
-    project: Project, planned: PlannedCell, source: _Source, recorder: Recorder, *, keep: bool
+    project: Project, planned: PlannedCell, source: Source, recorder: Recorder, *, keep: bool
 ) -> RecordingPort:
     """
     The port that records; with *keep* it takes from the old cassette what that still answers.
@@ -234,7 +228,7 @@ def _recording_port(
     )  # fmt: skip
 
 
-async def _verify(project: Project, planned: PlannedCell, source: _Source, path: Path, tally: _Tally) -> None:
+async def _verify(project: Project, planned: PlannedCell, source: Source, path: Path, tally: _Tally) -> None:
     from harness.models.fast import FastPort
     from harness.models.live import LivePort
     from harness.models.verifying import VerifyingPort
@@ -248,95 +242,6 @@ async def _verify(project: Project, planned: PlannedCell, source: _Source, path:
         raise CouldNotCheckError(ran.code, ran.because)
     if port.divergences:
         raise CouldNotCheckError("model-diverged", "; ".join(port.divergences), hint="record with `--mode all`")
-
-
-@dataclass(slots=True)
-class _Source:
-    """Who answers a recording: where, as what, and under which address it is written down."""
-
-    base_url: str | None
-    answered_by: AnsweredBy
-    model: ModelConfig | None = None
-    session: ScriptSession | None = None
-
-    @property
-    def rewrite(self) -> dict[str, str]:
-        """Real addresses to recorded ones."""
-        return {self.session.origin: RECORDED_ORIGIN} if self.session else {}
-
-    def close(self) -> None:
-        """
-        Hold a scripted run against its script.
-
-        Raises:
-            HarnessError: An expectation was not met, a call was not in the script, or a step was not used.
-        """
-        if self.session is not None:
-            self.session.close()
-
-
-def _answered_by(project: Project, model: str) -> AnsweredBy:
-    declared = project.model(model)
-    return "scripted" if model == SCRIPTED else declared.answered_by if declared else "live"
-
-
-def _check_source(project: Project, planned: PlannedCell, base_url: str | None) -> None:
-    """
-    Find mistakes before anything is asked.
-
-    Raises:
-        UsageError: The model is not declared, or the script is missing or wrong.
-    """
-    name = planned.cell.model
-    if name == SCRIPTED:
-        load_script(script_path(project, planned.cell))
-    elif project.model(name) is None and base_url is not None:
-        raise UsageError(
-            "undeclared-model",
-            f"`{name}` at {base_url} is not declared, so nothing would prove who answered",
-            hint=f'declare it in pyproject.toml: [tool.harness.models."{name}"] with answered_by, sha256 and server',
-        )
-
-
-@contextmanager
-def _source(project: Project, planned: PlannedCell, base_url: str | None, server: ScriptedServer) -> Iterator[_Source]:
-    name = planned.cell.model
-    if name == SCRIPTED:
-        session = server.open(load_script(script_path(project, planned.cell)))
-        try:
-            yield _Source(session.openai_base_url, "scripted", session=session)
-        finally:
-            with suppress(HarnessError):  # a run that was cut off is refused for that
-                session.close()
-        return
-    declared = project.model(name)
-    where = base_url or (declared.base_url if declared else None)
-    yield _Source(where, _answered_by(project, name), model=declared)
-
-
-def _provenance(project: Project, planned: PlannedCell, source: _Source) -> Provenance:
-    declared = source.model
-    sampling = project.sampling(planned)
-    return Provenance(
-        answered_by=source.answered_by,
-        recorded=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        code=project.agent(planned.cell.agent).digest,
-        versions=_versions(),
-        server=(declared.server or "") if declared else "",
-        model_sha256=(declared.sha256 or "") if declared else "",
-        sampling={name: value for name, value in sampling.items() if name != "seed"},
-        seed=sampling.get("seed"),
-    )
-
-
-def _versions() -> dict[str, str]:
-    found = {}
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
 
 
 def _usage(ran: RanTrial) -> Usage:

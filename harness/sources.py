@@ -1,0 +1,138 @@
+"""Who answers a recording: a script, a server of one's own or a provider, and what proves it afterwards."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from urllib.parse import urlsplit
+
+from harness.cassettes.file import AnsweredBy, Provenance
+from harness.config import ModelConfig
+from harness.errors import HarnessError, UsageError
+from harness.matrix import PlannedCell
+from harness.models.scripted.script import load_script
+from harness.models.scripted.server import ScriptedServer
+from harness.models.scripted.session import RECORDED_ORIGIN, ScriptSession
+from harness.trials import SCRIPTED, Project, script_path
+
+CONNECT_SECONDS = 5.0
+PACKAGES = ("tapegate", "litellm", "openai", "httpx")
+
+
+@dataclass(slots=True)
+class Source:
+    """Who answers a recording: where, as what, and under which address it is written down."""
+
+    base_url: str | None
+    answered_by: AnsweredBy
+    model: ModelConfig | None = None
+    session: ScriptSession | None = None
+
+    @property
+    def rewrite(self) -> dict[str, str]:
+        """Real addresses to recorded ones."""
+        return {self.session.origin: RECORDED_ORIGIN} if self.session else {}
+
+    def close(self) -> None:
+        """
+        Hold a scripted run against its script.
+
+        Raises:
+            HarnessError: An expectation was not met, a call was not in the script, or a step was not used.
+        """
+        if self.session is not None:
+            self.session.close()
+
+
+def answered_by(project: Project, model: str) -> AnsweredBy:
+    declared = project.model(model)
+    return "scripted" if model == SCRIPTED else declared.answered_by if declared else "live"
+
+
+def check_source(project: Project, planned: PlannedCell, base_url: str | None) -> None:
+    """
+    Find mistakes before anything is asked.
+
+    Raises:
+        UsageError: The model is not declared, or the script is missing or wrong.
+    """
+    name = planned.cell.model
+    declared = project.model(name)
+    if name == SCRIPTED:
+        load_script(script_path(project, planned.cell))
+    elif declared is None and base_url is not None:
+        raise UsageError(
+            "undeclared-model",
+            f"`{name}` at {base_url} is not declared, so nothing would prove who answered",
+            hint=f'declare it in pyproject.toml: [tool.harness.models."{name}"] with answered_by, sha256 and server',
+        )
+    elif where := base_url or (declared.base_url if declared else None):
+        _check_server(where)
+
+
+@cache
+def _check_server(base_url: str) -> None:
+    """
+    Make sure that somebody listens: else each trial would record that nobody answered.
+
+    Raises:
+        UsageError: Nobody does.
+    """
+    address = urlsplit(base_url)
+    port = address.port or (443 if address.scheme == "https" else 80)
+    try:
+        socket.create_connection((address.hostname or "", port), timeout=CONNECT_SECONDS).close()
+    except OSError as error:
+        raise UsageError(
+            "no-server",
+            f"nothing answers at {base_url}: {error.strerror or error}",
+            hint="start the model's server, or give its address with --base-url",
+        ) from None
+
+
+@contextmanager
+def open_source(
+    project: Project, planned: PlannedCell, base_url: str | None, server: ScriptedServer
+) -> Iterator[Source]:
+    name = planned.cell.model
+    if name == SCRIPTED:
+        session = server.open(load_script(script_path(project, planned.cell)))
+        try:
+            yield Source(session.openai_base_url, "scripted", session=session)
+        finally:
+            with suppress(HarnessError):  # a run that was cut off is refused for that
+                session.close()
+        return
+    declared = project.model(name)
+    where = base_url or (declared.base_url if declared else None)
+    yield Source(where, answered_by(project, name), model=declared)
+
+
+def provenance_of(project: Project, planned: PlannedCell, source: Source) -> Provenance:
+    declared = source.model
+    sampling = project.sampling(planned)
+    return Provenance(
+        answered_by=source.answered_by,
+        recorded=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        code=project.agent(planned.cell.agent).digest,
+        versions=_versions(),
+        server=(declared.server or "") if declared else "",
+        model_sha256=(declared.sha256 or "") if declared else "",
+        sampling={name: value for name, value in sampling.items() if name != "seed"},
+        seed=sampling.get("seed"),
+    )
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
