@@ -57,8 +57,8 @@ def test_nothing_to_list_is_said_on_stderr(project, harness):
 
 
 def test_a_wrong_word_lists_the_right_ones(harness):
-    """argparse names the choices."""
-    assert (
-        "invalid choice: 'agnets' (choose from 'agents', 'sets', 'contracts', 'models')"
-        in harness("list", "agnets").err
-    )
+    """argparse names the choices, in words that differ from one Python to the next."""
+    error = harness("list", "agnets").err
+
+    assert error.startswith("error[bad-arguments]: argument what: invalid choice: 'agnets'")
+    assert "contracts" in error

@@ -201,6 +201,13 @@ def test_an_option_of_the_agent_is_a_flag_too(project, harness):
     assert by_flag["results"][0]["code"] == by_option["results"][0]["code"] == "cassette-missing"
 
 
+def test_a_switch_of_the_agent_is_a_flag_without_a_value(project, harness):
+    """An option that is true or false is turned by naming it."""
+    document = harness("run", "--lean", "--stream", "--case", "S1-en", "--json").document
+
+    assert [result["agent"] for result in document["results"]] == ["lean_react+stream=True"]
+
+
 def test_a_run_that_was_cut_off_can_be_resumed(project, harness):
     """What was judged is kept, the rest is run, and the whole is one run."""
     document = harness("run", "--json").document
