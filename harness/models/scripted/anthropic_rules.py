@@ -99,7 +99,7 @@ def _tools(request: Mapping[str, Json]) -> Iterator[str]:
     for index, name in enumerate(names):
         if not (isinstance(name, str) and _TOOL_NAME.fullmatch(name)):
             yield f"tools.{index}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'"
-    if len(set(names)) != len(names):
+    if len({str(name) for name in names}) != len(names):
         yield "tools: Tool names must be unique."
     choice = request.get("tool_choice")
     if choice is None:

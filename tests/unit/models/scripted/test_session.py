@@ -4,6 +4,8 @@ import json
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness.errors import ExitCode
 from harness.models.scripted.script import (
@@ -249,3 +251,34 @@ def test_a_problem_is_a_record():
     assert {"code": "script-unused", "message": "step 1: no call came for it", "at": "s.yaml"} == msgspec.to_builtins(
         session.problems[0]
     )
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 3) | st.sampled_from(["", "a", "auto", "tool", "user", "assistant"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["type", "role", "content", "id", "name", "function", "tool_calls", "tool_use_id", "text"]),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+requests = st.fixed_dictionaries(
+    {"model": st.sampled_from(["claude-opus-5-5", "gpt-4.1-mini", ""]) | json_values, "messages": json_values},
+    optional=dict.fromkeys(
+        ["tools", "tool_choice", "system", "thinking", "output_config", "stream", "max_tokens", "input", "stop"],
+        json_values,
+    ),
+)
+
+
+@given(requests, st.sampled_from(["/v1/chat/completions", "/v1/messages", "/v1/embeddings"]))
+def test_no_request_makes_it_crash(request_, path):
+    """Whatever JSON comes, the answer is a reply or a refusal in the provider's shape."""
+    session = open_session(says("one"), Step(reply=Reply(vectors=((1.0,),))))
+    answer = session.answer(path, {"anthropic-version": "x"}, json.dumps(request_).encode())
+
+    assert answer.status in (200, 400)
+    assert answer.streamed or json.loads(answer.pieces[0])
