@@ -108,6 +108,17 @@ def test_a_cut_stream_never_passes_for_whole(dialect: ChatDialect, data: st.Data
     assert reply.text.startswith(joined(decoded.chunks, "text"))
 
 
+def test_openai_has_one_text_for_all_thinking() -> None:
+    """Blocks join, without signatures and without what is redacted."""
+    blocks = (ThinkingBlock("thinking", "a", "s"), ThinkingBlock("redacted", data="xx"), ThinkingBlock("thinking", "b"))
+    reply = ModelReply(text="x", thinking=blocks, model="m")
+    whole = OPENAI_CHAT.encode_reply(reply, id="i", created=1)
+    stream = b"".join(OPENAI_CHAT.encode_stream(reply, id="i", created=1))
+
+    assert (ThinkingBlock("thinking", "ab"),) == OPENAI_CHAT.decode_reply(200, {}, whole).thinking
+    assert (ThinkingBlock("thinking", "ab"),) == OPENAI_CHAT.decode_reply(200, {}, stream).thinking
+
+
 @DIALECTS
 def test_a_whole_answer_to_a_streaming_request_is_one_chunk(dialect: ChatDialect) -> None:
     """Some servers ignore `stream`."""

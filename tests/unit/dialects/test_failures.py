@@ -124,23 +124,25 @@ def test_the_wait_is_read_in_every_form(headers: dict[str, str], wait: int | Non
 
 
 @pytest.mark.parametrize(
-    ("error", "kind", "status"),
+    ("error", "kind", "status", "message"),
     [
-        ({"message": "slow down", "code": 429}, "rate_limit", 429),
-        ({"message": "slow down", "code": "429"}, "rate_limit", 429),
-        ({"message": "down", "code": 502}, "server_error", 502),
-        ({"message": "down", "code": "²"}, "server_error", 500),
-        ({"message": "down", "code": True}, "server_error", 500),
-        ("down", "server_error", 500),
-        ({}, "server_error", 500),
+        ({"message": "slow down", "code": 429}, "rate_limit", 429, "slow down"),
+        ({"message": "slow down", "code": "429"}, "rate_limit", 429, "slow down"),
+        ({"message": "down", "code": 502}, "server_error", 502, "down"),
+        ({"message": "down", "code": "²"}, "server_error", 500, "down"),
+        ({"message": "down", "code": True}, "server_error", 500, "down"),
+        ({"message": "", "code": 429}, "rate_limit", 429, "{'message': '', 'code': 429}"),
+        ("down", "server_error", 500, "down"),
+        ("", "server_error", 500, "an error without words"),
     ],
 )
-def test_errors_inside_answers_bring_their_own_status(error: object, kind: ErrorKind, status: int) -> None:
+def test_errors_inside_answers_bring_their_own_status(
+    error: object, kind: ErrorKind, status: int, message: str
+) -> None:
     """A number among the statuses in `code` counts as the status."""
     found = failure_inside("openai", error, default_status=500)
 
-    assert (kind, status) == (found.kind, found.status)
-    assert found.message
+    assert (kind, status, message) == (found.kind, found.status, found.message)
 
 
 @pytest.mark.parametrize("dialect", [OPENAI_CHAT, ANTHROPIC], ids=lambda dialect: str(dialect.name))
