@@ -18,7 +18,6 @@ _AMBIGUOUS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "nu
 _HEX = re.compile(r"[0-9a-f]{16,}")
 """Digests are always quoted: one in a few hundred would read as a number otherwise."""
 _NOT_IN_BLOCK = re.compile("[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
-_BLANK_LINE = re.compile(r"^[ \t]+$", re.MULTILINE)
 _TO_ESCAPE = re.compile('["\\\\]|' + _NOT_IN_BLOCK.pattern + "|[\t\n]")
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
@@ -61,8 +60,8 @@ def _entry(entry: Json, depth: int, lines: list[str]) -> None:
 
 
 def _fits_block(text: str) -> bool:
-    """Whether a `|` block gives *text* back exactly: printable, and no line whose indentation could be misread."""
-    return text[0] not in " \t\n" and not _NOT_IN_BLOCK.search(text) and not _BLANK_LINE.search(text)
+    """Whether a `|` block gives *text* back exactly: all printable, and a first line that tells the indentation."""
+    return text[0] not in " \t\n" and not _NOT_IN_BLOCK.search(text)
 
 
 def _block(start: str, text: str, depth: int, lines: list[str]) -> None:

@@ -14,7 +14,6 @@ from typing import Any, Literal, NoReturn
 
 import msgspec
 
-from harness.cassettes.block_yaml import block_yaml
 from harness.cassettes.redact import scan
 from harness.errors import CassetteError
 from harness.records.digest import digest
@@ -160,6 +159,8 @@ def responses_digest(interactions: Iterable[Interaction]) -> str:
 
 def dump(cassette: Cassette) -> bytes:
     """Write *cassette* as the bytes of its file; `dump(load(path))` are the bytes of a file that `dump` wrote."""
+    from harness.cassettes.block_yaml import block_yaml  # replay writes nothing
+
     document = {
         "version": 1,
         "provenance": {"format": CASSETTE_FORMAT, **_plain(cassette.provenance)},

@@ -7,7 +7,6 @@ A call that the cassette does not hold is a miss: it is raised as a BaseExceptio
 
 from __future__ import annotations
 
-import shlex
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
@@ -63,7 +62,7 @@ class Player:
         """Transport drifts: the logical call was found, and its wire form differs."""
         self._order = order
         self._fingerprinter = fingerprinter or Fingerprinter()
-        self._command = command or _command(cassette.path)
+        self._command = command
         self._lock = Lock()
         self._played = [False] * len(cassette.interactions)
         self._next = 0
@@ -141,7 +140,8 @@ class Player:
         explanation = f"model call {number} is not in `{_shown(self.cassette.path)}`\n{because}"
         usage = self.cassette.provenance.usage
         with self._lock:
-            self.misses.append(Miss(key, explanation, cause, self._command, usage.cost_usd if usage else None))
+            command = self._command or _command(self.cassette.path)
+            self.misses.append(Miss(key, explanation, cause, command, usage.cost_usd if usage else None))
         raise ReplayMissError(key, explanation)
 
     def _explained(
@@ -193,6 +193,8 @@ def _shown(path: str) -> str:
 
 
 def _command(path: str) -> str:
+    import shlex
+
     parts = Path(path).parts
     cell = cell_of(Path(*parts[:-4]), Path(path)) if len(parts) > 4 else None
     if cell is None:

@@ -27,33 +27,32 @@ class _Shape(msgspec.Struct, frozen=True):
     name: str
     needles: tuple[str, ...]
     """Cheap texts one of which stands in every match: looked for before the regex is tried."""
-    regex: re.Pattern[str]
+    pattern: str
 
-
-def _shape(name: str, needles: tuple[str, ...], pattern: str) -> _Shape:
-    return _Shape(name, needles, re.compile(pattern))
+    def may_be_in(self, text: str) -> bool:
+        return any(needle in text for needle in self.needles)
 
 
 _SHAPES = (
-    _shape("private-key", ("PRIVATE KEY-----",),
+    _Shape("private-key", ("PRIVATE KEY-----",),
            r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[\s\S]{0,8000}?-----END [A-Z ]*PRIVATE KEY-----|[A-Za-z0-9+/=\s\\]*)"),
-    _shape("model-key", ("sk-",), r"(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{20,}"),
-    _shape("google-key", ("AIza",), r"AIza[A-Za-z0-9_-]{35}"),
-    _shape("google-token", ("ya29.",), r"ya29\.[A-Za-z0-9_-]{20,}"),
-    _shape("github-token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+    _Shape("model-key", ("sk-",), r"(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{20,}"),
+    _Shape("google-key", ("AIza",), r"AIza[A-Za-z0-9_-]{35}"),
+    _Shape("google-token", ("ya29.",), r"ya29\.[A-Za-z0-9_-]{20,}"),
+    _Shape("github-token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
            r"(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,})"),
-    _shape("gitlab-token", ("glpat-",), r"glpat-[A-Za-z0-9_-]{20,}"),
-    _shape("aws-key", ("AKIA", "ASIA"), r"(?<![A-Za-z0-9])A[KS]IA[A-Z0-9]{16}(?![A-Za-z0-9])"),
-    _shape("slack-token", ("xox",), r"xox[abeoprs]-[A-Za-z0-9-]{10,}"),
-    _shape("hugging-face-token", ("hf_",), r"(?<![A-Za-z0-9])hf_[A-Za-z0-9]{30,}"),
-    _shape("groq-key", ("gsk_",), r"(?<![A-Za-z0-9])gsk_[A-Za-z0-9]{30,}"),
-    _shape("xai-key", ("xai-",), r"(?<![A-Za-z0-9])xai-[A-Za-z0-9]{30,}"),
-    _shape("stripe-key", ("k_live_",), r"(?<![A-Za-z0-9])[rs]k_live_[A-Za-z0-9]{16,}"),
-    _shape("npm-token", ("npm_",), r"(?<![A-Za-z0-9])npm_[A-Za-z0-9]{36}"),
-    _shape("jwt", ("eyJ",), r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
-    _shape("bearer-token", ("earer ",), r"(?<=[Bb]earer )(?=[^\s]*[0-9])[A-Za-z0-9._~+/=-]{16,}"),
-    _shape("url-password", ("://",), r"(?<=://)[^\s/:@\"'<>\\]+:[^\s/:@\"'<>\\]+(?=@)"),
-    _shape("organisation", ("org-", "proj_"),
+    _Shape("gitlab-token", ("glpat-",), r"glpat-[A-Za-z0-9_-]{20,}"),
+    _Shape("aws-key", ("AKIA", "ASIA"), r"(?<![A-Za-z0-9])A[KS]IA[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    _Shape("slack-token", ("xox",), r"xox[abeoprs]-[A-Za-z0-9-]{10,}"),
+    _Shape("hugging-face-token", ("hf_",), r"(?<![A-Za-z0-9])hf_[A-Za-z0-9]{30,}"),
+    _Shape("groq-key", ("gsk_",), r"(?<![A-Za-z0-9])gsk_[A-Za-z0-9]{30,}"),
+    _Shape("xai-key", ("xai-",), r"(?<![A-Za-z0-9])xai-[A-Za-z0-9]{30,}"),
+    _Shape("stripe-key", ("k_live_",), r"(?<![A-Za-z0-9])[rs]k_live_[A-Za-z0-9]{16,}"),
+    _Shape("npm-token", ("npm_",), r"(?<![A-Za-z0-9])npm_[A-Za-z0-9]{36}"),
+    _Shape("jwt", ("eyJ",), r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
+    _Shape("bearer-token", ("earer ",), r"(?<=[Bb]earer )(?=[^\s]*[0-9])[A-Za-z0-9._~+/=-]{16,}"),
+    _Shape("url-password", ("://",), r"(?<=://)[^\s/:@\"'<>\\]+:[^\s/:@\"'<>\\]+(?=@)"),
+    _Shape("organisation", ("org-", "proj_"),
            r"(?<![A-Za-z0-9])(?:org-(?=[a-zA-Z]*[0-9])[A-Za-z0-9]{20,}|proj_[A-Za-z0-9]{20,})"),
 )  # fmt: skip
 SHAPE_NAMES = tuple(shape.name for shape in _SHAPES)
@@ -135,8 +134,8 @@ def scrub_shapes(text: str) -> str:
 
 def _without_shapes(text: str) -> str:
     for shape in _SHAPES:
-        if any(needle in text for needle in shape.needles):
-            text = shape.regex.sub(f"<secret:{shape.name}>", text)
+        if shape.may_be_in(text):
+            text = re.sub(shape.pattern, f"<secret:{shape.name}>", text)
     return text
 
 
@@ -144,8 +143,10 @@ def scan(text: str) -> list[SecretFound]:
     """What in *text* has the shape of a secret, by its place."""
     found: list[SecretFound] = []
     for shape in _SHAPES:
-        if any(needle in text for needle in shape.needles):
-            found.extend(SecretFound(shape.name, _line(text, match.start())) for match in shape.regex.finditer(text))
+        if shape.may_be_in(text):
+            found.extend(
+                SecretFound(shape.name, _line(text, match.start())) for match in re.finditer(shape.pattern, text)
+            )
     return sorted(found, key=lambda secret: (secret.line, secret.kind))
 
 
