@@ -6,6 +6,7 @@ import asyncio
 import socket
 from collections.abc import Iterator
 
+import httpx
 import pytest
 
 from harness.cassettes import transport as wiring
@@ -28,6 +29,21 @@ def server() -> Iterator[ScriptedServer]:
     with ScriptedServer() as running:
         yield running
     wiring.uninstall()
+
+
+class _CountingTape(wiring.OpenTape):
+    """Counts the requests that it lets through."""
+
+    def __init__(self) -> None:
+        self.requests = 0
+
+    def handle(self, request: httpx.Request, send: wiring.Send) -> httpx.Response:
+        self.requests += 1
+        return super().handle(request, send)
+
+    async def handle_async(self, request: httpx.Request, send: wiring.SendAsync) -> httpx.Response:
+        self.requests += 1
+        return await super().handle_async(request, send)
 
 
 def _request(model: str, *, stream: bool = False) -> ModelRequest:
@@ -54,13 +70,15 @@ def _fails(port: Port, request: ModelRequest, *, sync: bool) -> ModelError:
 @pytest.mark.parametrize("sync", [True, False], ids=["sync", "async"])
 @pytest.mark.parametrize("model", _MODELS)
 def test_a_server_that_is_not_there(model: str, sync: bool) -> None:
-    """A refused connection is a `connection` failure, said in the words of what broke."""
+    """A refused connection is a `connection` failure in the words of what broke, and tried once: retries are the agent's."""
+    tape = _CountingTape()
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = LivePort(f"http://127.0.0.1:{free.getsockname()[1]}/v1")
+        port = LivePort(f"http://127.0.0.1:{free.getsockname()[1]}/v1", tape=tape)
     failure = _fails(port, _request(model), sync=sync)
 
     assert (failure.kind, failure.status, failure.message.partition(":")[0]) == ("connection", None, "ConnectError")
+    assert tape.requests == 1
 
 
 @pytest.mark.parametrize("sync", [True, False], ids=["sync", "async"])
