@@ -152,7 +152,7 @@ class LeanReact:
             purpose="agent",
             tools=self._ctx.tools.specs(),
             tool_choice="auto",
-            embeds={"plan": digest(plan)} if plan else None,
+            embeds={"plan": plan} if plan else None,
             round=session.steps,
             stream=self._stream,
             visible=self._stream,

@@ -261,7 +261,7 @@ class PlanExecute:
         while session.calls < self._max_calls:
             session.calls += 1
             plan = session.todo.render()
-            embeds = {"plan": digest(plan)} if plan else None
+            embeds = {"plan": plan} if plan else None
             try:
                 reply = await self._ctx.models.chat(
                     session.messages, purpose=purpose, embeds=embeds, round=session.calls

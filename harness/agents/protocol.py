@@ -99,7 +99,8 @@ class Models(Protocol):
         Ask a model and wait for the whole reply.
 
         With *stream* the reply is streamed over the wire and its chunks stand in the trace; *visible* says that the
-        user sees them as they come.
+        user sees them as they come. *embeds* names texts, such as the plan, that stand in system or user messages; the
+        trace states the digests of those that do.
 
         Raises:
             ModelError: The provider failed; one class for every port.

@@ -159,7 +159,7 @@ class TracedModels:
             n_messages=len(request.messages), system_digest=prefixes[0] if system else "",
             system_sections=_sections(system.text) if system else (), tools=offered, tool_choice=request.tool_choice,
             params=_params(request), stream=request.stream, cassette_key=info.ask,
-            embeds=dict(options.get("embeds") or {}),
+            said_digests=_said(request.messages), embeds=_embedded(options.get("embeds"), request.messages),
         )  # fmt: skip
         round_ = options.get("round")
         self._writer.emit(called, span=span, turn=turn, round_=round_)
@@ -312,6 +312,24 @@ def _returned_thinking(messages: tuple[Message, ...]) -> tuple[tuple[int, str], 
             for block in message.thinking
         ]
     )
+
+
+def _said(messages: tuple[Message, ...]) -> tuple[tuple[int, str], ...]:
+    return tuple(
+        [
+            (place, digest(text))
+            for place, message in enumerate(messages)
+            if message.tool_calls and message.role == "assistant" and (text := message.text).strip()
+        ]
+    )
+
+
+def _embedded(texts: Mapping[str, str] | None, messages: tuple[Message, ...]) -> dict[str, str]:
+    """Digests of those *texts* that the agent really put before the model; what a tool answered does not count."""
+    if not texts:
+        return {}
+    told = [message.text for message in reversed(messages) if message.role in ("user", "system")]
+    return {name: digest(text) for name, text in texts.items() if any(text in message for message in told)}
 
 
 _sections_of: dict[str, tuple[str, ...]] = {}

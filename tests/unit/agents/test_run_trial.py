@@ -15,6 +15,7 @@ from harness.cassettes.clock import VirtualClock
 from harness.cassettes.fingerprint import Fingerprinter
 from harness.errors import ReplayMissError
 from harness.records.case import Fault, GoldenCase, Leg, Limits
+from harness.records.digest import digest
 from harness.records.faults import ModelError
 from harness.records.messages import Message, ModelReply, ToolCall, Usage
 from harness.records.run import Cell
@@ -344,3 +345,24 @@ def test_a_model_error_is_in_the_trace_and_reaches_the_agent() -> None:
     result = trial.traces[0].of("llm_result")[0]
     assert ("rate_limit", 429, 5) == (result.data.error.kind, result.data.error.status, result.ts)
     assert "rate_limit" == trial.traces[0].answer
+
+
+def test_a_call_states_what_it_really_shows() -> None:
+    """Of the texts that an agent says it embeds, those count that stand in a system or user message."""
+    asked = ToolCall("1", "look", "{}", {})
+    messages = [
+        Message("system", "Be kind."),
+        Message("user", "PLAN:\n[ ] 1. look"),
+        Message("assistant", "I look.", (asked,)),
+        Message("tool", "[x] 1. look", (), "1"),
+    ]
+    embeds = {"plan": "[ ] 1. look", "later": "[x] 1. look", "never": "[ ] 2. write"}
+
+    async def shows(ctx: AgentContext, question: Question) -> AsyncIterator[EventData]:
+        reply = await ctx.models.chat(messages, embeds=embeds)
+        yield FinalAnswer(text=reply.text)
+
+    called = ran(shows, ModelReply(text="ok")).traces[0].of("llm_call")[0].data
+
+    assert {"plan": digest("[ ] 1. look")} == called.embeds
+    assert ((2, digest("I look.")),) == called.said_digests
