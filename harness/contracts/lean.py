@@ -6,14 +6,16 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from harness.contracts.base import TRIGGERED, Found, broken, contract
-from harness.contracts.conversation import continuation
-from harness.contracts.view import ModelCall, TrialView
+from harness.contracts.view import ModelCall, ToolUse, TrialView
 from harness.records.digest import digest
+from harness.records.trace import AskedCall
 
 LEAN = ("lean_react",)
 MAX_STEPS = 20
 """Steps where the configuration states no `max_steps`."""
 MAX_ERRORS = 3
+LIMITS = frozenset({"max_steps", "llm_calls", "rounds", "tool_calls", "writes"})
+"""Reasons for which a run may end before the model has seen every result."""
 
 
 @contract("CL1", designs=LEAN, needs=("llm_call",))
@@ -38,24 +40,41 @@ def every_call_run(view: TrialView) -> Iterator[Found]:
         if reply is None or not reply.tool_calls or call.turn is None:
             continue
         yield TRIGGERED
-        asked = [(asked.id, asked.name) for asked in reply.tool_calls]
         uses = view.uses_in(call.turn)
-        ran = [(use.call_id, use.tool) for use in uses]
-        if ran != asked and not (view.stopped and ran == asked[: len(ran)]):
-            witness = [call.result, *(use.event for use in uses)]
-            yield broken(witness, f"asked for {_names(asked)}, ran {_names(ran)}")
+        yield from _ran_as_asked(view, call, reply.tool_calls, uses)
         after = next((c for c in view.calls if c.event.seq > call.event.seq), None)
         if after is None and view.status == "completed":
             yield broken([call.result, view.finished_event], "the loop ended on a reply with tool calls")
-        yield from _kept_text(view, call)
+        yield from _carried_on(view, call, len(reply.tool_calls))
 
 
-def _kept_text(view: TrialView, call: ModelCall) -> Iterator[Found]:
-    after = continuation(view, call)
-    if after is None or call.reply is None or not call.reply.text.strip():
+def _ran_as_asked(
+    view: TrialView, call: ModelCall, asked: tuple[AskedCall, ...], uses: list[ToolUse]
+) -> Iterator[Found]:
+    wanted = [(one.id, one.name) for one in asked]
+    ran = [(use.call_id, use.tool) for use in uses]
+    witness = [call.result, *(use.event for use in uses)]
+    if ran != wanted and not (view.stopped and ran == wanted[: len(ran)]):
+        yield broken(witness, f"asked for {_names(wanted)}, ran {_names(ran)}")
+        return
+    for one, use in zip(asked, uses, strict=False):
+        if one.args is not None and use.args != one.args:  # those that cannot be read are CX4's
+            yield broken([call.result, use.event], f"{use.tool} ran with other arguments than were asked for")
+
+
+def _carried_on(view: TrialView, call: ModelCall, asked: int) -> Iterator[Found]:
+    """The next call of the conversation holds the text beside the tool calls, and a result for each of them."""
+    later = (c for c in view.calls if c.event.seq > call.event.seq and c.conversation == call.conversation)
+    after = next(later, None)
+    if after is None or call.reply is None:
+        return
+    if after.data.n_messages < call.data.n_messages + 1 + asked:
+        yield broken([call.result, after.event], "the next call's messages do not hold all results")
         return
     said = after.data.said_digests
-    if said is not None and dict(said).get(call.data.n_messages) != digest(call.reply.text):
+    if said is None or not call.reply.text.strip():
+        return
+    if dict(said).get(call.data.n_messages) != digest(call.reply.text):
         yield broken([call.result, after.event], "the text beside the tool calls is not in the next call's messages")
 
 
@@ -131,4 +150,4 @@ def _answers(call: ModelCall) -> bool:
 
 
 def _at_limit(view: TrialView) -> bool:
-    return view.status != "completed" and bool(view.finished and view.finished.reason) and "error" in view.by_type
+    return view.finished is not None and view.status == "failed" and view.finished.reason in LIMITS

@@ -141,6 +141,7 @@ def resumes_where_it_stood(view: TrialView) -> Iterator[Found]:
         if not saves or saves[-1].data.digest != loads[0].data.digest:
             yield broken(loads[0], "the loaded state is not the one saved last", leg=leg.leg)
         yield from _same_messages(leg)
+        yield from _same_plan(leg)
         yield from _repeated_writes(leg)
 
 
@@ -151,6 +152,12 @@ def _same_messages(leg: TrialView) -> Iterator[Found]:
     before, first = earlier[-1].data.prefix_digests, calls[0].data.prefix_digests
     if first[: len(before)] != before:
         yield broken(calls[0].event, "the first model call does not go on with the saved messages", leg=leg.leg)
+
+
+def _same_plan(leg: TrialView) -> Iterator[Found]:
+    plan, calls = plan_at_start(leg), leg.chat_calls
+    if calls and plan and calls[0].data.embeds.get("plan") != digest(render(plan)):
+        yield broken(calls[0].event, "the first model call does not show the saved plan", leg=leg.leg)
 
 
 def _repeated_writes(leg: TrialView) -> Iterator[Found]:

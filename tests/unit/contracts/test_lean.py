@@ -33,29 +33,40 @@ def test_cl1_other_calls_and_too_many():
     assert ["21 model calls, max_steps is 20"] == reasons(check(one_loop, make_trace([model_turn()] * 21)))
 
 
+BERLIN, LISBON = (tool_use(name, args) for name, args in ASKED)
+
+
 def test_cl4_all_calls_in_order():
     """Both calls of a reply, run in order, keep CL4; so does a leg that is cut off between them."""
-    whole = make_trace(
-        model_turn(calls=ASKED), tool_use("get_weather"), tool_use("get_weather"), model_turn("x"), answer("x")
-    )
-    cut = make_trace(model_turn(calls=ASKED), tool_use("get_weather"), finished={"status": "cancelled"})
+    whole = make_trace(model_turn(calls=ASKED), BERLIN, LISBON, model_turn("x", n_messages=5), answer("x"))
+    cut = make_trace(model_turn(calls=ASKED), BERLIN, finished={"status": "cancelled"})
 
     assert ["kept"] == reasons(check(every_call_run, whole))
     assert ["kept"] == reasons(check(every_call_run, cut, STOPPED))
 
 
 def test_cl4_lost_calls():
-    """A call that is asked for and not run, or run twice, breaks CL4."""
-    first = make_trace(model_turn(calls=ASKED), tool_use("get_weather"), model_turn("x"), answer("x"))
-    twice = make_trace(model_turn(calls=ASKED[:1]), [tool_use("get_weather")] * 2, model_turn("x"), answer("x"))
+    """A call that is asked for and not run, run twice, or run with other arguments, breaks CL4."""
+    after = [model_turn("x", n_messages=5), answer("x")]
+    first = make_trace(model_turn(calls=ASKED), BERLIN, after)
+    twice = make_trace(model_turn(calls=ASKED[:1]), BERLIN, BERLIN, after)
+    other = make_trace(model_turn(calls=ASKED[:1]), LISBON, after)
 
     assert ["asked for get_weather, get_weather, ran get_weather"] == reasons(check(every_call_run, first))
     assert ["asked for get_weather, ran get_weather, get_weather"] == reasons(check(every_call_run, twice))
+    assert ["get_weather ran with other arguments than were asked for"] == reasons(check(every_call_run, other))
+
+
+def test_cl4_lost_results():
+    """A next call that is too short for a reply and its two results breaks CL4."""
+    trace = make_trace(model_turn(calls=ASKED), BERLIN, LISBON, model_turn("x", n_messages=4), answer("x"))
+
+    assert ["the next call's messages do not hold all results"] == reasons(check(every_call_run, trace))
 
 
 def test_cl4_loop_goes_on():
     """A completed run whose last reply asks for tools breaks CL4."""
-    trace = make_trace(model_turn("7", calls=ASKED[:1]), tool_use("get_weather"), answer("7"))
+    trace = make_trace(model_turn("7", calls=ASKED[:1]), BERLIN, answer("7"))
 
     assert ["the loop ended on a reply with tool calls"] == reasons(check(every_call_run, trace))
 
@@ -65,7 +76,7 @@ def test_cl4_text_stays():
 
     def trace(said):
         return make_trace(
-            model_turn("I look.", calls=ASKED[:1]), tool_use("get_weather"),
+            model_turn("I look.", calls=ASKED[:1]), BERLIN,
             model_turn("7", n_messages=4, said_digests=said), answer("7"),
         )  # fmt: skip
 
@@ -101,10 +112,15 @@ def test_cl8_failures_go_on():
         model_turn(), tool_use("t", error="crash"), ErrorRaised(kind="max_steps", message="x"), finished=FAILED
     )
     ended = make_trace(model_turn(), tool_use("t", error="crash"), finished={"status": "failed"})
+    told = make_trace(
+        model_turn(), tool_use("t", error="crash"), ErrorRaised(kind="crash", message="x"),
+        finished={"status": "failed", "reason": "crash"},
+    )  # fmt: skip
 
     assert ["kept"] == reasons(check(failures_go_on, seen))
     assert ["kept"] == reasons(check(failures_go_on, at_limit))
     assert ["the run ends after t failed"] == reasons(check(failures_go_on, ended))
+    assert ["the run ends after t failed"] == reasons(check(failures_go_on, told))
 
 
 def test_cl12_honest_limits():

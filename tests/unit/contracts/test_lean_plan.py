@@ -155,6 +155,21 @@ def test_cl7_other_state_messages_and_repeated_writes():
     assert ["resumed without loading the saved state"] == reasons(check(resumes_where_it_stood, legs([]), LEGS))
 
 
+def test_cl7_the_plan_comes_along():
+    """A second leg that shows the saved plan keeps CL7; one that shows none, or another, breaks it."""
+    loaded = StateLoaded(session_id="s", digest=saved("m1").digest, parts={})
+    first = make_trace(create(), saved("m1"), finished={"status": "cancelled"})
+
+    def resumed(embeds):
+        return [first, make_trace(loaded, model_turn("ok", embeds=embeds), answer("ok"), first_turn=2)]
+
+    assert ["kept"] == reasons(check(resumes_where_it_stood, resumed(shown()), LEGS))
+    for embeds in ({}, shown(1)):
+        assert ["the first model call does not show the saved plan"] == reasons(
+            check(resumes_where_it_stood, resumed(embeds), LEGS)
+        )
+
+
 def test_cl9_simple_stays_simple():
     """One round of tools and an answer keep CL9; a plan or an idle call breaks it."""
     simple = make_case(class_="simple")
