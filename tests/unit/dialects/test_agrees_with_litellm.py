@@ -21,8 +21,6 @@ from harness.records.messages import Json, Message, ModelReply, ModelRequest
 
 DIALECTS = {"gpt-x": OPENAI_CHAT, "claude-sonnet-4-5": ANTHROPIC}
 MODELS = {"openai": "gpt-x", "anthropic": "claude-sonnet-4-5"}
-pytestmark = pytest.mark.filterwarnings("ignore")
-"""What litellm and its own packages warn of is not of our making."""
 CALL = CallInfo(number=1, ask="")
 
 
