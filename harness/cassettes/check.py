@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from itertools import chain
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import msgspec
 
-from harness.cassettes.file import AnsweredBy, Cassette, Interaction, load, responses_digest
+from harness.cassettes.file import AnsweredBy, Cassette, Interaction, dump, parse, read_bytes, responses_digest
 from harness.cassettes.paths import cassette_path
 from harness.cassettes.recorder import models_of
 from harness.errors import CassetteError
@@ -83,16 +84,23 @@ def _check_file(path: Path, root: Path) -> Iterator[Problem]:
         if path.name not in ("README.md", ".gitattributes", ".gitignore"):
             yield Problem(shown, "cassette-stray", "this file is no cassette", "remove it from the cassettes folder")
         return
-    if path.stat().st_size > LARGEST_BYTES:
-        size = f"{path.stat().st_size:,} bytes, more than {LARGEST_BYTES:,}"
-        yield Problem(shown, "cassette-large", size, "ask for less in one trial, or split the case")
     try:
-        cassette = load(path)
+        content = read_bytes(path)
+        cassette = parse(content, str(path))
     except CassetteError as error:
         yield Problem(shown, error.code, error.message, error.hint)
         return
-    for code, because, fix in (*proof_problems(cassette), *_whole(cassette), *_model_folder(cassette, path, root)):
+    if len(content) > LARGEST_BYTES:
+        size = f"{len(content):,} bytes, more than {LARGEST_BYTES:,}"
+        yield Problem(shown, "cassette-large", size, "ask for less in one trial, or split the case")
+    checks = (proof_problems(cassette), _form(cassette, content), _whole(cassette), _model_folder(cassette, path, root))
+    for code, because, fix in chain.from_iterable(checks):
         yield Problem(shown, code, because, fix)
+
+
+def _form(cassette: Cassette, content: bytes) -> Iterator[tuple[str, str, str]]:
+    if dump(cassette) != content:
+        yield "cassette-form", "was written by something else than the recorder, or edited", "restore the file from git"
 
 
 def _whole(cassette: Cassette) -> Iterator[tuple[str, str, str]]:

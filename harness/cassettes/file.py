@@ -313,7 +313,7 @@ def _check_format(document: Json, path: str) -> None:
         raise CassetteError(
             "cassette-format",
             "no `provenance.format`: this is not a cassette of tapegate",
-            hint=f"a cassette that vcrpy recorded is taken over with `harness cassettes import {path}`",
+            hint="only what `harness record` wrote says who answered; record the case with it",
             at=path,
         )
     raise CassetteError(

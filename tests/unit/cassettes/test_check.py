@@ -135,6 +135,15 @@ def test_an_edited_answer_is_found_out(root):
     ] == whys(root)
 
 
+def test_another_form_is_told(root):
+    """A file that some editor or tool wrote anew would hide changes in its diff."""
+    path = write(root, {"answered_by": "scripted"})
+    path.write_text(path.read_text().replace("method: POST", "method: 'POST'"))
+
+    assert ["was written by something else than the recorder, or edited"] == whys(root)
+    assert ["cassette-form"] == codes(root)
+
+
 def test_files_and_cells_belong_together(root):
     """A cassette of no case is an orphan, a case without one is reported; the judge's own folder is left alone."""
     path = write(root, {"answered_by": "scripted"}, case="old")
