@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness import __version__
 from harness.agents.load import split_name
 from harness.cassettes import guard
 from harness.config import Config
@@ -79,6 +80,8 @@ def run(
     runs = out or project.config.reports / "runs"
     loopback = any(cell.case.allow_loopback for cell in chosen.cells)
     gc.freeze()  # what is loaded by now stays: the collector need not look at it again for each trial
+    for agent in {planned.cell.agent for planned in chosen.cells}:
+        project.agent(agent)  # so that the manifest names the code that this run begins with
     with guard.closed_network(allow_loopback=loopback) as guards:
         about = manifest(project, port, guards)
         store = RunStore.reopen(resume) if resume else RunStore.create(runs, manifest=about)
@@ -110,7 +113,7 @@ def _run_into(
     ordered = [done[planned.cell] for planned in chosen.cells if planned.cell in done]
     record = RunRecord(
         run=store.run, results=tuple(ordered), totals=totals_of(ordered), exit_code=int(exit_code_of(ordered)),
-        partial=chosen.partial, manifest=about | manifest(project, port, about["guards"]),
+        partial=chosen.partial, manifest=about,
     )  # fmt: skip
     store.finish(record)
     project.close()
@@ -228,14 +231,8 @@ def exit_code_of(verdicts: Sequence[CaseVerdict]) -> ExitCode:
 
 def manifest(project: Project, port: str, guards: Sequence[str]) -> dict[str, Json]:
     """How a run came about: versions, port, guards in force, and digests of what it ran on."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        own = version("tapegate")
-    except PackageNotFoundError:
-        own = "source"
     return {
-        "versions": {"tapegate": own},
+        "versions": {"tapegate": __version__},
         "port": port,
         "guards": list(guards),
         "golden_sets": project.golden_digests(),
