@@ -24,7 +24,6 @@ from harness.contracts import (
     searching,
 )
 from harness.contracts.base import Contract
-from harness.contracts.yaml_form import read_contract
 from harness.errors import BadFileError, HarnessError
 from harness.records.case import GoldenCase
 from harness.records.digest import canonical_json
@@ -89,6 +88,8 @@ def _named(stated: str | dict[str, Json], case: GoldenCase, catalogue: Catalogue
     key = (id(catalogue), canonical_json(stated), case.at, case.id)
     known = _read.get(key)
     if known is None:
+        from harness.contracts.yaml_form import read_contract  # most runs state no contract in full
+
         if len(_read) >= _MOST_READ:
             _read.clear()
         known = _read[key] = (catalogue, read_contract(stated, catalogue, at=_line(case), where=f"case `{case.id}`"))

@@ -68,7 +68,7 @@ def _next_in_conversation(view: TrialView, use: ToolUse) -> Event | None:
 
 @contract("CX3", needs=("tool_call",))
 def offered_tools(view: TrialView) -> Iterator[Found]:
-    """A tool that was not offered to the model, or does not exist, is never run: its call fails as unknown_tool."""
+    """A tool that was not offered to the model, or does not exist, is never run: its call fails and changes nothing."""
     yield TRIGGERED
     for use in view.uses:
         asked = view.by_turn.get(use.turn) if use.turn is not None and use.data.source == "native" else None
@@ -76,11 +76,11 @@ def offered_tools(view: TrialView) -> Iterator[Found]:
         result = use.outcome
         if use.tool in known or result is None:
             continue
-        if result.ok or result.error_kind != "unknown_tool":
+        if result.ok or result.error_kind not in _NOT_RUN:
             where = "was not offered in its turn" if asked is not None else "is not in the registry"
             yield broken([use.event, use.result], f"{use.tool} {where}, yet it was run")
         elif result.effects:
-            yield broken([use.event, use.result], f"{use.tool} is unknown, yet it changed the store")
+            yield broken([use.event, use.result], f"{use.tool} was refused, yet it changed the store")
 
 
 @contract("CX4", needs=("tool_call",))
