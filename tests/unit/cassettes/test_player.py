@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -193,3 +195,15 @@ def test_an_unknown_interface_is_a_plain_miss():
         player(recorded(1, "a")).play_wire("POST", "http://x.invalid/v1/rerank", b"{}")
 
     assert "no recorded call can be compared with it" == miss.value.explanation.splitlines()[1]
+
+
+def test_replay_imports_nothing_heavy():
+    """What plays a cassette knows no HTTP client, no YAML and no model library until something goes wrong."""
+    script = (
+        "import sys, harness.cassettes.player, harness.cassettes.pack, harness.cassettes.clock\n"
+        "heavy = {'httpx', 'yaml', 'pydantic', 'litellm', 'vcr', 'jsonschema', 'asyncio', 'difflib', 'ssl'}\n"
+        "sys.exit(' '.join(sorted(heavy & sys.modules.keys())) or 0)"
+    )
+    outcome = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+
+    assert "" == outcome.stderr
