@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from harness.dialects import dialect_of
-from harness.dialects.failures import kind_of
+from harness.dialects.failures import Provider, kind_of
 from harness.records.faults import ErrorKind, ModelError
 
 CUT = "the stream ended before the reply was complete"
@@ -69,7 +69,7 @@ def kind_of_exception(error: BaseException) -> ErrorKind:
 
 
 def _kind_inside_stream(error: BaseException, chain: list[BaseException]) -> ErrorKind:
-    if _below_http(chain) is not None or _first(chain, "JSONDecodeError") is not None:
+    if _below_http(chain) is not None:
         return "broken_stream"
     original = getattr(error, "original_exception", None)
     return "broken_stream" if original is None else kind_of_exception(original)
@@ -77,25 +77,25 @@ def _kind_inside_stream(error: BaseException, chain: list[BaseException]) -> Err
 
 def _kind_of_said(said: BaseException) -> ErrorKind:
     """Errors that come inside an answer have no class in litellm; the provider's words decide, as on replay."""
-    if type(said).__name__ == "AnthropicError":
-        return kind_of("anthropic", _code(said), _words(said))
-    return kind_of("openai", _code(said), str(getattr(said, "body", None)))
+    provider: Provider = "anthropic" if type(said).__name__ == "AnthropicError" else "openai"
+    return kind_of(provider, _code(said), str(getattr(said, "body", None) or _words(said)))
 
 
 def _code(said: BaseException) -> int:
     """The status that the provider put into its words, else 500."""
     body = getattr(said, "body", None)
-    code = body.get("code") if isinstance(body, dict) else None
-    return code if isinstance(code, int) else 500
+    code = body.get("code") if isinstance(body, dict) else getattr(said, "status_code", None)
+    return code if isinstance(code, int) and code >= 400 else 500
 
 
 def _said_inside(chain: list[BaseException]) -> BaseException | None:
     """What the provider said inside an answer with status 200, wrapped by its SDK or by litellm's own client."""
     for link in chain:
-        module = type(link).__module__
-        if type(link).__name__ == "AnthropicError" and getattr(link, "status_code", None) == 500:
+        name, module = type(link).__name__, type(link).__module__
+        code = getattr(link, "status_code", None)
+        if name == "AnthropicError" and (code == 500 or (code == 200 and _words(link).startswith("{"))):
             return link
-        if type(link).__name__ == "APIError" and module.startswith("openai"):
+        if (name == "APIError" and module.startswith("openai")) or (name == "Exception" and code is not None):
             return link
     return None
 
