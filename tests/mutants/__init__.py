@@ -1,0 +1,12 @@
+"""Every mutant of this project: agents and runtimes that are wrong in one known way."""
+
+from __future__ import annotations
+
+from harness.testing.mutants import Mutant
+
+from .any_design import MUTANTS as ANY_DESIGN
+from .lean import MUTANTS as LEAN
+from .legacy import MUTANTS as LEGACY
+from .runtime import MUTANTS as RUNTIME
+
+MUTANTS: tuple[Mutant, ...] = (*RUNTIME, *ANY_DESIGN, *LEAN, *LEGACY)

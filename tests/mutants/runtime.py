@@ -1,0 +1,197 @@
+"""Mutants of the runtime under the lean loop: trace, tools, world and replay, each wrong in one way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from harness.agents.protocol import AgentContext
+from harness.errors import ReplayMissError
+from harness.models.port import Answered, CallInfo
+from harness.records.messages import ModelRequest
+from harness.testing.fakes import call, calls, says
+from harness.testing.mutants import Mutant
+
+from .ground import BERLIN, COMPLEX, LEAN, NOTE, Boastful, Secretive, World, lean
+
+WROTE = says("Noted.")
+
+
+def loses_an_event(ctx: AgentContext) -> Any:
+    """The save before the answer falls out of the trace."""
+    writer = ctx._writer
+    emit = writer.emit
+
+    def lossy(data: Any, **place: Any) -> None:
+        emit(data, **place)
+        if data.type == "final_answer":
+            del writer.events[-2]
+
+    writer.emit = lossy
+    return lean.LeanReact(ctx)
+
+
+def keeps_crashes_quiet(ctx: AgentContext) -> Any:
+    """The exception path of a tool writes no result."""
+    tools: Any = ctx.tools
+    writer, resulted = tools._writer, tools._resulted
+
+    def quiet(name: str, call_id: str, done_: Any, **place: Any) -> Any:
+        if done_.error_kind != "crash":
+            return resulted(name, call_id, done_, **place)
+        tools._writer = Nowhere()
+        try:
+            return resulted(name, call_id, done_, **place)
+        finally:
+            tools._writer = writer
+
+    tools._resulted = quiet
+    return lean.LeanReact(ctx)
+
+
+class Nowhere:
+    """A trace that keeps nothing."""
+
+    def emit(self, *_data: Any, **_place: Any) -> None:
+        """Forget the event."""
+
+
+def answers_twice(ctx: AgentContext) -> Any:
+    """Each result of a tool stands in the trace twice."""
+    tools: Any = ctx.tools
+    resulted = tools._resulted
+
+    def twice(*what: Any, **place: Any) -> Any:
+        resulted(*what, **place)
+        return resulted(*what, **place)
+
+    tools._resulted = twice
+    return lean.LeanReact(ctx)
+
+
+class Reading(lean.LeanReact):
+    """A lean loop that offers nothing that writes."""
+
+    def __init__(self, ctx: AgentContext) -> None:
+        super().__init__(ctx)
+        everything = ctx.tools.specs
+        ctx.tools.specs = lambda *names: tuple(spec for spec in everything(*names) if not ctx.tools.is_write(spec.name))
+
+
+def runs_what_is_hidden(ctx: AgentContext) -> Any:
+    """What a turn offered is forgotten, so that every tool of the registry runs."""
+    ctx.tools.offered = {}
+    return Reading(ctx)
+
+
+def writes_again(ctx: AgentContext) -> Any:
+    """A fallback carries each write out once more."""
+    tools: Any = ctx.tools
+    invoke = tools._invoke
+
+    async def again(tool: Any, args: Any) -> Any:
+        if tool.effect == "write":
+            await invoke(tool, args)
+        return await invoke(tool, args)
+
+    tools._invoke = again
+    return lean.LeanReact(ctx)
+
+
+def fails_and_writes(ctx: AgentContext) -> Any:
+    """A write that was carried out is reported as timed out, its effects beside."""
+    tools: Any = ctx.tools
+    resulted = tools._resulted
+
+    def failed(name: str, call_id: str, done_: Any, **place: Any) -> Any:
+        if done_.effects:
+            done_ = msgspec.structs.replace(done_, ok=False, error_kind="timeout")
+        return resulted(name, call_id, done_, **place)
+
+    tools._resulted = failed
+    return lean.LeanReact(ctx)
+
+
+class FallsThrough:
+    """A port that asks a real model when the recording has no answer."""
+
+    def __init__(self, port: Any) -> None:
+        self._port = port
+
+    async def chat(self, request: ModelRequest, info: CallInfo) -> Answered:
+        """Answer from the recording, or live."""
+        try:
+            return await self._port.chat(request, info)
+        except ReplayMissError:
+            self._port._missed.clear()
+            return Answered(reply=says("It rains in Berlin."), ms=10, replayed=False)
+
+
+def falls_through(ctx: AgentContext) -> Any:
+    """A miss becomes a live call, silently."""
+    models: Any = ctx.models
+    models._port = FallsThrough(models._port)
+    return lean.LeanReact(ctx)
+
+
+class StopsHalfway(lean.LeanReact):
+    """Leaves recorded answers unasked for: yesterday's loop went on here."""
+
+    async def _ask(self, session: Any) -> Any:
+        reply = await super()._ask(session)
+        return msgspec.structs.replace(reply, reply=msgspec.structs.replace(reply.reply, tool_calls=()))
+
+
+MUTANTS = (
+    Mutant(
+        id="trace-loses-an-event", contract="CX1", about="an event falls out of the trace", because="has seq",
+        agent=LEAN, build=loses_an_event, replies=(says("It rains."),),
+    ),
+    Mutant(
+        id="tools-keep-crashes-quiet", contract="CX2", about="the exception path of a tool writes no result",
+        because="has no result", agent=LEAN, build=keeps_crashes_quiet, world=World,
+        replies=(calls(call("broken_tool")), says("That did not work.")),
+    ),
+    Mutant(
+        id="tools-answer-twice", contract="CX2", about="each result stands in the trace twice",
+        because="that no call waits for", agent=LEAN, build=answers_twice, world=World,
+        replies=(calls(BERLIN), says("7 °C")),
+    ),
+    Mutant(
+        id="tools-run-what-is-hidden", contract="CX3", about="a tool that was not offered is run",
+        because="write_note was not offered in its turn, yet it was run", agent=LEAN, build=runs_what_is_hidden,
+        sound_build=Reading, world=World, replies=(calls(NOTE), WROTE),
+    ),
+    Mutant(
+        id="port-falls-through", contract="CX8", about="a miss becomes a live call",
+        because="answered live in a replay", agent=LEAN, build=falls_through, world=World,
+        replies=(calls(BERLIN),), sound_replies=(calls(BERLIN), says("It rains in Berlin.")),
+    ),
+    Mutant(
+        id="loop-leaves-a-recorded-answer", contract="CX8", about="stops before the recording ends",
+        because="recorded answers were not asked for", agent=LEAN, build=StopsHalfway, world=World,
+        replies=(calls(BERLIN, text="It rains."), says("It rains in Berlin.")),
+        also={"CL4": "the calls of the reply are what it drops to stop early"},
+    ),
+    Mutant(
+        id="tools-write-again", contract="CX9", about="a fallback re-applies the write",
+        because="a tool reports", agent=LEAN, build=writes_again, world=World,
+        replies=(calls(call("append_note", text="rain")), WROTE),
+    ),
+    Mutant(
+        id="tool-says-it-wrote", contract="CX9", about="a tool reports success without writing",
+        because="a tool reports a change that is not in the store", agent=LEAN, build=LEAN.build,
+        world=Boastful, sound_world=World, replies=(calls(NOTE), WROTE),
+    ),
+    Mutant(
+        id="tool-writes-in-secret", contract="CX9", about="the store changes without an effect",
+        because="the store changed, and no tool result says so", agent=LEAN, build=LEAN.build,
+        world=Secretive, sound_world=World, replies=(calls(NOTE), WROTE), case=COMPLEX,
+    ),
+    Mutant(
+        id="tools-fail-and-write", contract="CX9", about="a call that failed has written",
+        because="write_note failed, yet says that it changed something", agent=LEAN, build=fails_and_writes,
+        world=World, replies=(calls(NOTE), WROTE),
+    ),
+)  # fmt: skip
