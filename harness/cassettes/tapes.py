@@ -85,7 +85,7 @@ class RecordTape:
         copy = self._copy(request, request.read())
         try:
             response = send(request)
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             copy.failed(error)
             raise
         return copy.teed(response)
@@ -95,7 +95,7 @@ class RecordTape:
         copy = self._copy(request, await request.aread())
         try:
             response = await send(request)
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             copy.failed(error)
             raise
         except asyncio.CancelledError:
@@ -150,7 +150,7 @@ class _Copy:
         response.stream = _TeedBody(response.stream, self)
         return response
 
-    def failed(self, error: httpx.TransportError) -> None:
+    def failed(self, error: httpx.RequestError) -> None:
         """Keep that no response came, and why."""
         self._last_ms = self._ms()
         self._add(status=TRANSPORT_ERROR, status_message="Transport Error", complete=True, error=_described(error))
@@ -218,7 +218,7 @@ class _TeedBody(httpx.SyncByteStream, httpx.AsyncByteStream):  # type: ignore[mi
             for piece in self._source:
                 self._copy.take(piece)
                 yield piece
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             self._copy.settle(error)
             raise
         self._copy.ended()
@@ -228,7 +228,7 @@ class _TeedBody(httpx.SyncByteStream, httpx.AsyncByteStream):  # type: ignore[mi
             async for piece in self._source:
                 self._copy.take(piece)
                 yield piece
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             self._copy.settle(error)
             raise
         except asyncio.CancelledError:
@@ -237,12 +237,16 @@ class _TeedBody(httpx.SyncByteStream, httpx.AsyncByteStream):  # type: ignore[mi
         self._copy.ended()
 
     def close(self) -> None:
-        self._source.close()
-        self._copy.settle()
+        try:
+            self._source.close()
+        finally:
+            self._copy.settle()
 
     async def aclose(self) -> None:
-        await self._source.aclose()
-        self._copy.settle()
+        try:
+            await self._source.aclose()
+        finally:
+            self._copy.settle()
 
 
 class _RecordedBody(httpx.SyncByteStream, httpx.AsyncByteStream):  # type: ignore[misc]
@@ -288,10 +292,10 @@ def _described(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _transport_error(described: str, request: httpx.Request) -> httpx.TransportError:
+def _transport_error(described: str, request: httpx.Request) -> httpx.RequestError:
     """The error that a recorded one stands for; an unknown name is a ReadError."""
     name, _, message = described.partition(": ")
     kind = getattr(httpx, name, None)
-    if not (isinstance(kind, type) and issubclass(kind, httpx.TransportError)):
+    if not (isinstance(kind, type) and issubclass(kind, httpx.RequestError)):
         kind, message = httpx.ReadError, described
     return kind(message, request=request)
