@@ -45,6 +45,12 @@ _ASKS_ARITHMETIC = re.compile(
     r"|[总差和均比]|多少",
     re.IGNORECASE,
 )
+_NAMES_ARITHMETIC = re.compile(
+    r"\b(?:total|sum|differ|combined|altogether|average|mean|summe|gesamt|insgesamt|zusammen|differenz|durchschnitt|soma"
+    r"|diferen|média|сумм|разниц|итого|всего|средн)|[总共差]|平均",
+    re.IGNORECASE,
+)
+"""An answer that names an operation shows it."""
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 _OPERATORS = {
     "+": "+",
@@ -82,10 +88,8 @@ def grounded_numbers(view: TrialView) -> Iterator[Found]:
     yield TRIGGERED
     sources = _Sources(view)
     tokens = sources.tokens()
-    if all(number.text in tokens for number in likely):
-        return
-    cited = _outside(likely, answer, _DATES, _MARKS)
-    unknown = [number for number in cited if not sources.hold(number)]
+    likely = [number for number in likely if number.text not in tokens]
+    unknown = [number for number in _outside(likely, answer, _DATES, _MARKS) if not sources.hold(number)]
     if unknown:
         unknown = _outside(unknown, answer, _MONTH_FIRST)
         unknown = _unexplained(unknown, view, sources)
@@ -202,7 +206,7 @@ def _unexplained(unknown: list[Number], view: TrialView, sources: _Sources) -> l
     if left:
         lengths = sources.lengths()
         left = [number for number in left if number.value not in lengths]
-    if left and _ASKS_ARITHMETIC.search(sources.question):
+    if left and (_ASKS_ARITHMETIC.search(sources.question) or _NAMES_ARITHMETIC.search(view.answer)):
         operands = sources.operands()
         left = [number for number in left if not _derives(number, operands)]
     return left

@@ -70,6 +70,7 @@ def test_cx11_question_facts_and_counts():
     assert ["kept"] == judged("17 × 23 is 391.", question="What is 17 × 23?")
     assert ["kept"] == judged("It is 391.", question="?", facts=facts)
     assert ["kept"] == judged("There are 15 clusters.", LISTED)
+    assert ["kept"] == judged("Paid with gift card 7504069.", '{"id": "gift_card_7504069"}')
 
 
 def test_cx11_arithmetic_that_the_question_asks_for():
@@ -77,6 +78,7 @@ def test_cx11_arithmetic_that_the_question_asks_for():
     gamma = '{"budget_eur": 48000}'
 
     assert ["kept"] == judged("263,000 EUR", ALPHA, BETA, gamma, question="Budget of Alpha plus Beta plus Gamma?")
+    assert ["kept"] == judged("In total 263,000 EUR.", ALPHA, BETA, gamma, question="Who leads Alpha?")
     assert "broken" not in judged("17 × 20 = 340, 17 × 3 = 51, 340 + 51 = 391", question="17 times 23?")
     assert judged("263,000 EUR", ALPHA, BETA, gamma, question="Who leads Alpha?")[0].startswith(
         "the answer cites 263,000"
