@@ -190,7 +190,7 @@ class Fingerprinter:
     def _head(self, request: ModelRequest) -> bytes:
         """The canonical line of parameters and tools; a trial sends few different ones."""
         parameters = _parameters_of(request)
-        key = None if request.json_schema else (parameters, *map(id, request.tools))
+        key = None if request.json_schema is not None else (parameters, *map(id, request.tools))
         known = self._heads.get(key) if key else None
         if known is None:
             head = self._sent_parameters(parameters)

@@ -124,12 +124,13 @@ def test_volatile_edits_still_match(edit):
         request(thinking=Thinking("adaptive")),
         request(stream=True),
         request(json_schema={"type": "object"}),
+        request(json_schema={}),
     ],
     ids=[
         "word in the prompt", "number in the question", "date that is not declared", "tool result", "swapped results", "link to another call",
         "link to another session", "argument type", "argument gone", "another tool called", "arguments damaged", "signature", "thinking gone", "message gone",
         "parameter named id retyped", "parameter named id gone", "description", "order of tools", "tool gone", "model",
-        "max_tokens", "temperature", "tool_choice", "thinking asked", "streaming", "schema of the answer",
+        "max_tokens", "temperature", "tool_choice", "thinking asked", "streaming", "schema of the answer", "empty schema",
     ],
 )  # fmt: skip
 def test_meaningful_edits_do_not_match(edit):
