@@ -9,10 +9,17 @@ import os
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import msgspec
 import pytest
 import yaml
 
+from harness.cassettes.bodies import readable, recorded_headers
+from harness.cassettes.drift import explain
+from harness.cassettes.file import Provenance, dump, make_cassette, parse
+from harness.cassettes.fingerprint import Fingerprinter
 from harness.cassettes.foreign import load_foreign
+from harness.cassettes.player import decoded_request
+from harness.cassettes.redact import Scrubber
 from harness.errors import CassetteError
 
 URI = "https://api.example.org/v1/chat/completions"
@@ -192,3 +199,40 @@ def test_recordings_of_others_are_read():
     assert [] == wrong
     assert len(refused) <= 6
     print(*refused, sep="\n")  # noqa: T201 - the list of what is not read belongs into the log
+
+
+@pytest.mark.realdata
+def test_recordings_of_others_survive_our_form():
+    """Scrubbed, indented and written as our own file, each logical call is still the same, and nearest to itself."""
+    root = Path(os.environ["HARNESS_REALDATA"])
+    compared = 0
+    for entry in json.loads((root / "cassettes" / "expected.json").read_text()):
+        try:
+            items = [_as_recorded(item) for item in load_foreign(root / entry["file"])]
+        except CassetteError:
+            continue
+        cassette = make_cassette(Provenance(answered_by="live"), items)
+
+        assert cassette == parse(dump(cassette), "")
+        for item, read in zip(load_foreign(root / entry["file"]), items, strict=True):
+            asked = decoded_request(item.uri, item.request_body.encode())
+            if asked is not None:
+                again = decoded_request(read.uri, read.request_body.encode())
+                compared += 1
+
+                assert Fingerprinter().ask(asked) == Fingerprinter().ask(again)
+                assert "100% of the request is the same" in explain(asked, cassette).text
+    assert compared > 50
+
+
+def _as_recorded(item):
+    """What the recorder would have kept of a foreign interaction."""
+    scrub = Scrubber().scrub
+    content_type = ", ".join(item.response_headers.get("content-type", ()))
+    return msgspec.structs.replace(
+        item,
+        request_headers=recorded_headers([(k, v) for k, values in item.request_headers.items() for v in values]),
+        request_body=scrub(readable(item.request_body.encode(), "application/json")),
+        response_headers=recorded_headers([(k, v) for k, values in item.response_headers.items() for v in values]),
+        response_body=scrub(readable(item.response_body.encode(), content_type)),
+    )
