@@ -116,7 +116,7 @@ def answer_schema(view: TrialView, *, schema: dict[str, Json]) -> Iterator[Found
     yield TRIGGERED
     try:
         value = msgspec.json.decode(_unfenced(view.answer))
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         yield broken(view.finals[-1], f"the answer is no JSON: {error}")
         return
     wrong = jsonschema.Draft202012Validator(schema).iter_errors(value)

@@ -14,7 +14,7 @@ from harness.records.case import ToolRule
 from harness.records.messages import Json
 
 _PLAIN = re.compile(
-    r"^ {0,3}(?:#{1,6} |```|~~~)|^ {0,3}\|.*\|[ \t]*$|\*\*\S[^*\n]*\*\*|\[[^\]\n]+\]\([^)\n]+\)", re.MULTILINE
+    r"^ {0,3}(?:#{1,6} |```|~~~)|^ {0,3}\|.*\|[ \t]*$|\*\*\S[^*\n]*\*\*|\[[^\[\]\n]+\]\([^()\n]+\)", re.MULTILINE
 )
 
 
@@ -136,7 +136,7 @@ def format_(view: TrialView) -> Iterator[Found]:
         if wanted == "json":
             try:
                 msgspec.json.decode(text)
-            except msgspec.DecodeError as error:
+            except (msgspec.DecodeError, RecursionError) as error:
                 yield broken(final, f"the answer is no JSON: {error}")
         else:
             markup = _PLAIN.search(text)

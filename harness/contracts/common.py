@@ -113,7 +113,7 @@ def _unreadable(view: TrialView, use: ToolUse) -> bool:
         return False
     try:
         return not isinstance(msgspec.json.decode(raw), dict)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return True
 
 

@@ -23,7 +23,7 @@ _MONTHS = (
     r"|янв|фев|март|апр|ма[йя]|июн|июл|авг|сен|окт|ноя|дек)[a-zäéûа-яç]*\.?"
 )
 _DATES = re.compile(  # begins with a digit and nothing else, so that the search is quick
-    r"[0-9](?:\d{3}-\d{2}(?:-\d{2})?(?:T[\d:.]+Z?)?|\d?\.\d{1,2}\.(?:\d{2,4})?|\d?/\d{1,2}/\d{2,4}|\d?:\d{2}(?::\d{2})?"
+    r"[0-9](?<!\d\d)(?:\d{3}-\d{2}(?:-\d{2})?(?:T[\d:.]+Z?)?|\d?\.\d{1,2}\.(?:\d{2,4})?|\d?/\d{1,2}/\d{2,4}|\d?:\d{2}(?::\d{2})?"
     rf"|\d?\.?\s+(?:de\s+)?{_MONTHS}(?:\s+(?:de\s+)?\d{{4}})?|\d*(?:st|nd|rd|th|º|ª)\b"
     r"|\d{3}年(?:\d{1,2}月)?(?:\d{1,2}[日号])?|\d?月\d{1,2}[日号])",
     re.IGNORECASE,
@@ -166,7 +166,7 @@ class _Sources:
         for text in self.results:
             try:
                 _count_lists(msgspec.json.decode(text), found)
-            except msgspec.DecodeError:
+            except (msgspec.DecodeError, RecursionError):
                 continue
         return found
 

@@ -105,7 +105,7 @@ def _needs_parsing(text: str) -> bool:
 def _is_json(text: str) -> bool:
     try:
         return isinstance(msgspec.json.decode(text), dict | list)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return False
 
 

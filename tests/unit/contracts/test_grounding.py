@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from harness.contracts.grounding import grounded_numbers
@@ -92,3 +94,12 @@ def test_cx11_needs_tools_and_a_complete_answer():
 
     assert ["vacuous"] == reasons(check(grounded_numbers, bare))
     assert ["vacuous"] == reasons(check(grounded_numbers, partial))
+
+
+@pytest.mark.parametrize("piece", ["1", "1 111 ", "1,", "10 ", "1+", "1 = 1 "])
+def test_hostile_answers_are_quick(piece):
+    """A long run of digits and signs is looked at in time that grows with its length, and never raises."""
+    began = time.process_time()
+    judged(piece * 3_000, ALPHA)
+
+    assert time.process_time() - began < 2

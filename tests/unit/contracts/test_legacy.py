@@ -128,3 +128,11 @@ def test_cp5_open_and_unnamed():
     assert ["the failed item “read the Beta document” is not named in the answer"] == reasons(
         check(nothing_left_open, make_trace(todo("fail", "done", "failed"), answer("Alpha has 120 000 EUR.")))
     )
+
+
+def test_legs_without_plan_or_phase():
+    """A leg that has neither a plan nor a phase of its own is asked without harm."""
+    legs = [make_trace(FAST, DONE[0]), make_trace(answer("x"))]
+
+    assert ["a plan is made on the fast path"] == reasons(check(fast_path_is_short, legs))
+    assert ["kept"] == reasons(check(items_move_forward, legs))

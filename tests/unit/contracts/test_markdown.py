@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -116,3 +118,13 @@ def test_lint_never_fails(text):
 def test_fenced_text_is_always_valid(lines):
     """Any text in a closed fence is valid Markdown."""
     assert [] == lint("```\n" + "\n".join(lines) + "\n```")
+
+
+@pytest.mark.parametrize("piece", ["`", "*", "[", "<", "1", "|", "**a ", "[a][", "~~a ", "_a", "# a\n", "```\n", "{"])
+def test_lint_of_hostile_text_is_quick(piece):
+    """A long run of any mark is looked at in time that grows with its length, and never raises."""
+    lint(piece * 200)
+    began = time.process_time()
+    lint(piece * 5_000)
+
+    assert time.process_time() - began < 2
