@@ -23,7 +23,7 @@ X search_docs, read_doc und mark_done, für Y ebenso, zuletzt antwortest du mit 
 KONTEXT:
 Heute ist {today}. Angemeldet ist {user}.
 
-Antworte in ganzen Sätzen, in gültigem Markdown, mit allen gefragten Angaben, in der Sprache der Frage."""
+Ist alles bekannt, antworte in kurzen Sätzen und gültigem Markdown, mit allen gefragten Angaben, in der Sprache der Frage."""
 
 KNOWLEDGE_SECTION = "\n\nWISSEN:\n{knowledge}"
 

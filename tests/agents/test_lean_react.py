@@ -264,6 +264,22 @@ def test_a_repeated_call_is_pointed_out_once(lean: LoadedAgent, world: FakeWorld
     assert 1 == sum(text == note for _, text in sent(ran, 5))
 
 
+def test_a_plan_may_be_read_again_and_again(lean: LoadedAgent, world: FakeWorld) -> None:
+    """Equal calls of the planner are no reason to warn."""
+    ran = run_agent(lean, [calls(call("manage_plan", action="read_plan"))] * 4 + [says("ok")], world=world)
+
+    assert [] == ran.events("warning")
+
+
+def test_an_earlier_answer_is_not_shown_again(lean: LoadedAgent, world: FakeWorld) -> None:
+    """What is shown at the limit was said about this question, not about one before it."""
+    case = GoldenCase(id="case", question="Und jetzt?", history=({"role": "assistant", "text": "Vorhin schien sie."},))
+    ran = run_agent(lean, [calls(BERLIN)] * 3, world=world, case=case, options={"max_steps": 3})
+
+    assert ("failed", "max_steps") == ran.ending
+    assert [] == ran.events("final_answer")
+
+
 def test_thinking_goes_back_untouched(lean: LoadedAgent, world: FakeWorld) -> None:
     """Thinking blocks return with the tool results, signatures and order as they were."""
     blocks = (ThinkingBlock("thinking", "Berlin.", "sig"), ThinkingBlock("redacted", data="b3BhcXVl"))
