@@ -268,3 +268,12 @@ def test_a_body_that_is_no_json_counts_to_the_byte():
     """Forms and broken bodies have a fingerprint as well."""
     assert wire_fingerprint(b"a=1") != wire_fingerprint(b"a=2")
     assert wire_fingerprint(b"[1]") == wire_fingerprint(b"[ 1 ]")
+
+
+def test_fingerprints_never_change_by_accident():
+    """Committed cassettes hold these values: another algorithm needs another `CASSETTE_FORMAT`, and a migration."""
+    assert ("5061ebede3bac830", "073abbe3736468e4", "6f77d03d70e72a8d") == (
+        ask(request()),
+        wire_fingerprint(openai_body()),
+        Fingerprinter().ask(EmbeddingRequest("e", ("a", "ä"))),
+    )
