@@ -30,7 +30,7 @@ from harness.records.messages import Usage
 from harness.records.run import CaseVerdict, Cell, RunRecord, Totals, Trial, VerdictState
 from harness.records.trace import Event
 from harness.reports.store import RunStore
-from harness.trials import Project, replay
+from harness.trials import Project, ReplayPort, replay
 
 if TYPE_CHECKING:
     from harness.recording import RecordOutcome
@@ -56,7 +56,7 @@ def run(
     project: Project,
     chosen: RunPlan,
     *,
-    port: str = "fast",
+    port: ReplayPort = "fast",
     jobs: int = 1,
     resume: Path | None = None,
     out: Path | None = None,
@@ -93,7 +93,7 @@ def _run_into(
     store: RunStore,
     project: Project,
     chosen: RunPlan,
-    port: str,
+    port: ReplayPort,
     jobs: int,
     about: dict[str, Json],
     on_verdict: OnVerdict | None,
@@ -121,7 +121,11 @@ def _run_into(
 
 
 async def _replay_all(
-    project: Project, cells: Iterable[PlannedCell], port: str, jobs: int, collect: Callable[[Trial, GoldenCase], None]
+    project: Project,
+    cells: Iterable[PlannedCell],
+    port: ReplayPort,
+    jobs: int,
+    collect: Callable[[Trial, GoldenCase], None],
 ) -> None:
     """Run *cells*, at most *jobs* at once, handing over each trial as it ends."""
     if jobs <= 1:
@@ -229,7 +233,7 @@ def exit_code_of(verdicts: Sequence[CaseVerdict]) -> ExitCode:
     return ExitCode.PASS if verdicts else ExitCode.NOTHING_COMPARED
 
 
-def manifest(project: Project, port: str, guards: Sequence[str]) -> dict[str, Json]:
+def manifest(project: Project, port: ReplayPort, guards: Sequence[str]) -> dict[str, Json]:
     """How a run came about: versions, port, guards in force, and digests of what it ran on."""
     return {
         "versions": {"tapegate": __version__},

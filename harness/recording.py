@@ -165,9 +165,15 @@ async def _record_all(
     # a server on this machine has one slot, whose prompt cache trials at once would take from each other
     hosted = all(answered_by(project, planned.cell.model) == "live" for planned in todo)
     workers = project.config.concurrency if hosted else 1
-    async with asyncio.TaskGroup() as group:
-        for _ in range(max(1, workers)):
-            group.create_task(work())
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(max(1, workers)):
+                group.create_task(work())
+    finally:
+        if todo:
+            from harness.models.litellm_client import close_clients
+
+            await close_clients()
 
 
 async def _record_one(
@@ -266,6 +272,7 @@ def ask_live(
     on_event: Listener | None,
 ) -> Trial:
     """Put one question to a live model; streamed where the agent has an option for it."""
+    from harness.models.litellm_client import close_clients
     from harness.models.live import LivePort
 
     loaded = project.agent(agent)
@@ -275,6 +282,13 @@ def ask_live(
     cell = Cell(agent, model, sets[0] if sets else "ask", "ask", 0)
     planned = PlannedCell(cell=cell, case=GoldenCase(id="ask", question=text), options={**streamed, **options})
     port = LivePort(base_url or (declared.base_url if declared else None))
-    ran = asyncio.run(run_live(project, planned, port, listener=on_event))
+
+    async def asked() -> RanTrial:
+        try:
+            return await run_live(project, planned, port, listener=on_event)
+        finally:
+            await close_clients()
+
+    ran = asyncio.run(asked())
     answered_by: AnsweredBy = declared.answered_by if declared else ("local" if is_loopback(base_url) else "live")
     return Trial(cell=cell, traces=ran.traces, provenance=answered_by, could_not_check=ran.because, code=ran.code)

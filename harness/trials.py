@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from harness.agents.load import LoadedAgent, load_agent, split_name
 from harness.agents.run_trial import RanTrial, TrialSetup, run_trial
@@ -21,12 +21,14 @@ from harness.config import Config, ModelConfig
 from harness.errors import CassetteError, UsageError
 from harness.goldensets.load import load_set
 from harness.matrix import PlannedCell
-from harness.models.fast import FastPort
+from harness.models import open_port
 from harness.models.port import Port
 from harness.records.case import GoldenSet
 from harness.records.messages import Json
 from harness.records.run import Cell, Provenance, Trial
 from harness.worlds.world import WorldTemplate, find_world
+
+ReplayPort = Literal["fast", "wire"]
 
 CACHE = ".cache"
 SCRIPTED = "scripted"
@@ -139,7 +141,7 @@ class Project:
             self._pack.close()
 
 
-async def replay(project: Project, planned: PlannedCell, *, port: str) -> Trial:
+async def replay(project: Project, planned: PlannedCell, *, port: ReplayPort) -> Trial:
     """Run *planned* against its cassette on the port `fast` or `wire`."""
     cell = planned.cell
     path = cassette_path(project.config.cassettes, cell)
@@ -152,17 +154,9 @@ async def replay(project: Project, planned: PlannedCell, *, port: str) -> Trial:
     guard.forget_refused()
     began = time.perf_counter()
     world = project.world(planned)
-    ran = await run_trial(_setup(project, planned, world, _replay_port(port, player), PlayerTape(player)))
+    ran = await run_trial(_setup(project, planned, world, open_port(port, player=player), PlayerTape(player)))
     replay_ms = (time.perf_counter() - began) * 1000
     return _as_trial(cell, ran, player, relative, replay_ms)
-
-
-def _replay_port(name: str, player: Player) -> Port:
-    if name == "fast":
-        return FastPort(player)
-    from harness.models.wire_port import WirePort  # brings litellm, which takes seconds
-
-    return WirePort(player)
 
 
 def _setup(
