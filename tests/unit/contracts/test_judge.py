@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from harness.contracts import broken, builtin, contract, contracts_for, judge, triggered, verdict_of
 from harness.contracts.judge import MOST_FINDINGS
+from harness.records.case import Fact, Facts, Leg, ToolRule, ToolRules
 from harness.records.finding import Finding
-from harness.testing.builders import answer, make_case, make_trace, make_trial, model_turn
+from harness.records.trace import (
+    Effect,
+    ErrorRaised,
+    LlmChunk,
+    PhaseStarted,
+    StateLoaded,
+    StateSaved,
+    Thought,
+    Trace,
+)
+from harness.testing.builders import answer, make_case, make_trace, make_trial, model_turn, plan_updated, tool_use
 
 TRACE = make_trace(model_turn("hi"), answer("hi"))
 KEPT = Finding(contract="a", state="kept")
@@ -98,3 +112,40 @@ def test_a_trial_without_a_verdict():
     assert () == judge(make_case(), trial, [always_broken])
     assert "could_not_check" == verdict_of([], trial)
     assert "could_not_check" == verdict_of([], make_trial())
+
+
+RICH = make_trace(
+    model_turn("I plan.", calls=[("manage_plan", {"action": "create_plan", "tasks": ["a", "b"]})], purpose="plan"),
+    tool_use("manage_plan", {"action": "create_plan", "tasks": ["a", "b"]}, effect="none"),
+    plan_updated("create_plan", "a", "b"),
+    PhaseStarted(name="fast"),
+    PhaseStarted(name="replan"),
+    StateLoaded(session_id="s", digest="d", parts={}),
+    model_turn(calls=[("search_docs", {"query": "x"})], purpose="step", embeds={"plan": "d"}),
+    tool_use("search_docs", {"query": "x"}, error="timeout"),
+    tool_use("update", {"id": 1}, effect="write", effects=[Effect("row", "1", 1, 2)]),
+    StateSaved(session_id="s", digest="d", parts={"messages": "m", "plan": "p"}),
+    plan_updated("replan", "a", statuses=["failed"]),
+    model_turn(error="overloaded"),
+    Thought(text="A long thought that nobody but the agent itself should ever have to read, or even to hear of."),
+    LlmChunk(call_span="llm-1", index=0, text="13 °C", visible=True),
+    model_turn("**13** °C"),
+    ErrorRaised(kind="max_steps", message="x"),
+    answer("**13** °C"),
+)  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, len(RICH) - 1), max_size=40), st.sampled_from(["lean_react", "plan_execute", "own"]))
+def test_no_contract_stumbles_over_a_strange_trace(places, design):
+    """Whatever events stand in whatever order, twice or not at all: every contract comes to a finding of its own."""
+    strange = Trace(tuple(RICH.events[place] for place in places))
+    case = make_case(
+        class_="complex", plan="required", writes=1, facts=Facts(all=(Fact(number=7),)),
+        tools=ToolRules(required=(ToolRule(tool="t"),), allowed=("x",)), legs=(Leg(), Leg(resume=True)),
+    )  # fmt: skip
+
+    for traces in ((strange,), (RICH, strange), (strange, RICH)):
+        findings = judge(case, make_trial(*traces, agent=design), contracts_for(case, design, builtin()))
+
+        assert [] == [finding for finding in findings if finding.state == "could_not_check"]
