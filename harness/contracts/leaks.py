@@ -48,7 +48,7 @@ def leaks_in(text: str, tools: frozenset[str] = frozenset()) -> list[Leak]:
         found = _marked(text, tools)
     if tools and "(" in text:
         for match in _CALL_LINE.finditer(text):
-            if match["name"] in tools and match["name"] != text.strip():
+            if match["name"] in tools:
                 found.append(Leak("leaked-tool-syntax", match.start("name"), match.group().strip()[:60]))
     return sorted(found, key=lambda leak: leak.start)
 
