@@ -102,7 +102,9 @@ def model_turn(
     offered = tuple(dict.fromkeys(one.name for one in asked)) if tools is None else tuple(tools)
     fields: dict[str, Any] = {"model": "model", "messages_digest": "m", "n_messages": 2, "cassette_key": "key"} | call
     failure = CallError(error, error) if error is not None else None
-    reply: dict[str, Any] = {"text": text, "tool_calls": asked, "error": failure, "replayed": failure is None} | (result or {})
+    reply: dict[str, Any] = {"text": text, "tool_calls": asked, "error": failure, "replayed": failure is None} | (
+        result or {}
+    )
     return [LlmCall(purpose=purpose, tools=offered, **fields), LlmResult(call_span="", **reply)]
 
 
@@ -243,7 +245,13 @@ def _started(events: Sequence[Event], given: TrialStarted | dict[str, Any] | Non
         elif isinstance(event.data, ToolCalled) and event.data.effect != "none":
             writes[event.data.tool] = event.data.effect == "write"
     tools = tuple([OfferedTool(name, "digest", write) for name, write in writes.items()])
-    fields: dict[str, Any] = {"system": "design", "profile": "reference", "case_id": "case", "question": "?", "tools": tools}
+    fields: dict[str, Any] = {
+        "system": "design",
+        "profile": "reference",
+        "case_id": "case",
+        "question": "?",
+        "tools": tools,
+    }
     return make_event(TrialStarted(**(fields | (given or {}))))
 
 
