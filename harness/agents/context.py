@@ -89,7 +89,7 @@ class TrialContext:
         self._attempts: dict[str, int] = {}
 
     def emit(self, event: EventData, *, round: int | None = None, turn: int | None = None) -> None:
-        self._writer.emit(event, turn=turn, round_=round)
+        self._writer.tell(event, turn=turn, round_=round)
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:

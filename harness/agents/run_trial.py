@@ -162,7 +162,7 @@ class _Stretch:
         self.models = TracedModels(
             setup.port, default_model=setup.default_model, writer=self.writer, clock=setup.clock,
             fingerprints=setup.fingerprints, limits=case.limits, capability=_capability, offered=self.tools.offered,
-            sampling=setup.sampling, calls_before=progress.calls,
+            asked=self.tools.asked, sampling=setup.sampling, calls_before=progress.calls,
         )  # fmt: skip
         self.ctx = TrialContext(
             models=self.models, tools=self.tools, clock=setup.clock, ids=SeededIds(),
@@ -180,7 +180,7 @@ class _Stretch:
             self.writer.open(self._started(question))
             async with asyncio.timeout(self.seconds), _closing(agent.run(question)) as events:
                 async for event in events:
-                    self.writer.emit(event)
+                    self.writer.tell(event)
                     end.saw(event)
         except LegCutError:
             self._error("stopped", "cut off by the case")

@@ -10,6 +10,15 @@ from harness.records.trace import Event, EventData, Trace
 Listener = Callable[[Event], None]
 
 
+RUNTIME_ONLY = frozenset(
+    {
+        "trial_started", "trial_finished", "llm_call", "llm_chunk", "llm_result", "tool_call", "tool_result",
+        "state_saved", "state_loaded",
+    }
+)  # fmt: skip
+"""Events that only the runtime writes, so that no agent can misreport what it did."""
+
+
 class Ticking(Protocol):
     """The part of a clock that a trace needs."""
 
@@ -62,6 +71,18 @@ class TraceWriter:
         """A new span id, `s1`, `s2`, …"""
         self._spans += 1
         return f"s{self._spans}"
+
+    def tell(self, data: EventData, *, turn: int | None = None, round_: int | None = None) -> None:
+        """
+        Write what an agent says of itself.
+
+        Raises:
+            TypeError: It is an event that only the runtime writes.
+            LegCutError: The leg ends after this event, by the case's `stop_after`.
+        """
+        if data.type in RUNTIME_ONLY:
+            raise TypeError(f"an agent cannot write {data.type} itself; ctx does")
+        self.emit(data, turn=turn, round_=round_)
 
     def emit(
         self, data: EventData, *, span: str = "", turn: int | None = None, round_: int | None = None, cut: bool = True

@@ -70,6 +70,7 @@ class TracedModels:
         limits: Limits,
         capability: Callable[[str], str],
         offered: dict[int, frozenset[str]],
+        asked: dict[str, int],
         sampling: Mapping[str, Json] | None = None,
         calls_before: int = 0,
     ) -> None:
@@ -83,6 +84,7 @@ class TracedModels:
         self._limits = limits
         self._capability = capability
         self._offered = offered
+        self._asked = asked
         self._sampling = dict(sampling or {})
         self._number = calls_before
 
@@ -215,6 +217,8 @@ class TracedModels:
             ms=answered.ms,
         )  # fmt: skip
         self._writer.emit(result, span=call.span, turn=call.turn, round_=call.round)
+        for asked in reply.tool_calls:
+            self._asked[asked.id] = call.turn
         for block in reply.thinking:
             thought = Thought(text=block.text or None, redacted=block.kind == "redacted", source="native")
             self._writer.emit(thought, span=call.span, turn=call.turn, round_=call.round)

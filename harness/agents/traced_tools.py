@@ -65,6 +65,8 @@ class TracedTools:
         self._external = external
         self.offered: dict[int, frozenset[str]] = {}
         """Names that each model call offered, by turn; `TracedModels` fills it."""
+        self.asked: dict[str, int] = {}
+        """The turn of each call that a model asked for, by its id; `TracedModels` fills it."""
         self.calls = 0
         self.writes = 0
         self._last_id = 0
@@ -96,6 +98,7 @@ class TracedTools:
         round: int | None = None,
     ) -> ToolOutcome:
         tool = self._tools.get(name)
+        turn = self._turn_of(turn, call_id, source)
         call_id, span = self._called(
             name, args, call_id, args_raw=args_raw, source=source, block_index=block_index, turn=turn, round_=round
         )
@@ -121,6 +124,7 @@ class TracedTools:
         source: str = "native",
         round: int | None = None,
     ) -> ToolOutcome:
+        turn = self._turn_of(turn, call_id, source)
         call_id, span = self._called(name, args, call_id, args_raw=args_raw, source=source, turn=turn, round_=round)
         return self._resulted(name, call_id, _failed("denied", reason), span=span, turn=turn, round_=round)
 
@@ -160,6 +164,10 @@ class TracedTools:
             call_id=call_id, tool=name, ok=done.ok, text=done.text, value=done.value, error_kind=done.error_kind,
             effects=done.effects, hits=done.hits,
         )  # fmt: skip
+
+    def _turn_of(self, turn: int | None, call_id: str, source: str) -> int | None:
+        """The turn of a call whose agent did not say it, by the id under which a model asked for it."""
+        return self.asked.get(call_id) if turn is None and source == "native" else turn
 
     def _next_id(self) -> str:
         self._last_id += 1

@@ -20,7 +20,7 @@ from harness.records.faults import ModelError
 from harness.records.messages import Message, ModelReply, ToolCall, Usage
 from harness.records.run import Cell
 from harness.records.tool import ToolAnswer, ToolError, tool
-from harness.records.trace import Effect, EventData, FinalAnswer, PhaseStarted
+from harness.records.trace import Effect, EventData, FinalAnswer, LlmCall, PhaseStarted, ToolResult, TrialFinished
 from harness.testing.ports import ListPort
 
 Run = Callable[[AgentContext, Question], AsyncIterator[EventData]]
@@ -366,3 +366,43 @@ def test_a_call_states_what_it_really_shows() -> None:
 
     assert {"plan": digest("[ ] 1. look")} == called.embeds
     assert ((2, digest("I look.")),) == called.said_digests
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        ToolResult(call_id="1", tool="look", ok=True, text="7"),
+        LlmCall(purpose="agent", model="m", messages_digest="d", n_messages=1, cassette_key="k"),
+        TrialFinished(status="completed"),
+    ],
+)
+def test_an_agent_cannot_write_what_the_runtime_writes(forged: EventData) -> None:
+    """Calls, results and the ends of a trial are not an agent's to tell, by `emit` or by `yield`."""
+
+    async def emits(ctx: AgentContext, question: Question) -> AsyncIterator[EventData]:
+        ctx.emit(forged)
+        yield FinalAnswer(text="7")
+
+    async def yields(ctx: AgentContext, question: Question) -> AsyncIterator[EventData]:
+        yield forged
+
+    for run in (emits, yields):
+        events = ran(run).traces[0].events
+
+        assert ["trial_started", "warning", "trial_finished"] == [event.type for event in events]
+        assert f"an agent cannot write {forged.type} itself; ctx does" in events[1].data.detail
+
+
+def test_a_call_finds_its_turn() -> None:
+    """A call whose agent does not say its turn gets that of the reply that asked for it under the same id."""
+
+    async def forgetful(ctx: AgentContext, question: Question) -> AsyncIterator[EventData]:
+        await ctx.models.chat([question.message], tools=ctx.tools.specs("look"))
+        await ctx.tools.call("look", {}, call_id="x")
+        ctx.tools.refuse("look", {}, "no", call_id="x")
+        await ctx.tools.call("look", {}, call_id="own")
+        yield FinalAnswer(text="ok")
+
+    trace = ran(forgetful, ModelReply(text="", tool_calls=(ToolCall("x", "look", "{}", {}),))).traces[0]
+
+    assert [1, 1, None] == [event.turn for event in trace.of("tool_call")]
