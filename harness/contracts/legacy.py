@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 
 from harness.contracts.base import TRIGGERED, Found, broken, contract
 from harness.contracts.plans import Plan, plan_at_start, plan_before
 from harness.contracts.view import PLAN_PURPOSES, ModelCall, TrialView
+from harness.records.messages import Json
 from harness.records.trace import Event, PlanStep
 
 LEGACY = ("plan_execute",)
 MAX_RETRIES = 3
 MAX_REPLANS = 2
+MOST_TRIES = 100
+"""Places in a reply where a JSON object is looked for."""
+_DECODER = json.JSONDecoder(strict=False)
 _MOVES = frozenset(
     {("pending", "running"), ("pending", "dropped"), ("running", "done"), ("running", "failed"), ("running", "dropped")}
 )
@@ -75,6 +80,25 @@ def bounded_retries(view: TrialView) -> Iterator[Found]:
         yield TRIGGERED
         if use.tool not in asked.reply.text:
             yield broken([asked.result, use.event], f"{use.tool} is run, which the reply does not name")
+        elif use.args and not _gives(asked.reply.text, use.args):
+            yield broken([asked.result, use.event], f"{use.tool} is run with arguments that the reply does not give")
+
+
+def _gives(text: str, args: dict[str, Json]) -> bool:
+    """Whether a JSON object in *text* has *args* for one of its values, word for word."""
+    start = text.find("{")
+    for _ in range(MOST_TRIES):
+        if start < 0:
+            break
+        try:
+            value, end = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            end = start + 1
+        else:
+            if args in value.values():
+                return True
+        start = text.find("{", end)
+    return False
 
 
 def _acted(view: TrialView, call: ModelCall, after: ModelCall) -> bool:

@@ -82,6 +82,18 @@ def test_cp3_guessed_action():
     )
 
 
+def test_cp3_guessed_arguments():
+    """Arguments stand word for word in an object of the reply, whatever stands before it; others are a guess."""
+    acted = tool_use("read_doc", {"name": "alpha\n"}, source="json_action")
+    given = 'As {asked}: {"action": "read_doc", "args": {"name": "alpha\n"}}'
+
+    assert ["kept"] == reasons(check(bounded_retries, make_trace(step(given), acted)))
+    for other in ('{"action": "read_doc", "args": "alpha"}', "{{" * 60 + given, "I run read_doc on alpha."):
+        assert ["read_doc is run with arguments that the reply does not give"] == reasons(
+            check(bounded_retries, make_trace(step(other), acted))
+        )
+
+
 def test_cp4_replans():
     """A replan after a failed item that keeps what is done keeps CP4."""
     trace = make_trace(
