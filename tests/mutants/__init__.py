@@ -6,7 +6,8 @@ from harness.testing.mutants import Mutant
 
 from .any_design import MUTANTS as ANY_DESIGN
 from .lean import MUTANTS as LEAN
+from .lean_plan import MUTANTS as LEAN_PLAN
 from .legacy import MUTANTS as LEGACY
 from .runtime import MUTANTS as RUNTIME
 
-MUTANTS: tuple[Mutant, ...] = (*RUNTIME, *ANY_DESIGN, *LEAN, *LEGACY)
+MUTANTS: tuple[Mutant, ...] = (*RUNTIME, *ANY_DESIGN, *LEAN, *LEAN_PLAN, *LEGACY)

@@ -12,7 +12,7 @@ import msgspec
 from harness.agents.protocol import AgentContext, Question
 from harness.records.case import Limits
 from harness.records.messages import ModelReply, ThinkingBlock
-from harness.records.trace import EventData, FinalAnswer, TrialFinished
+from harness.records.trace import ErrorRaised, EventData, FinalAnswer
 from harness.testing.fakes import call, calls, says, says_json
 from harness.testing.mutants import Mutant
 
@@ -39,19 +39,12 @@ THOUGHTS = (
     ThinkingBlock("redacted", data="b3BhcXVl"),
     ThinkingBlock("thinking", "In Berlin, that is.", "signature-2"),
 )
+THOUGHT = (
+    "The user wants the weather, I have a tool for the weather, and nothing else is asked of me, so one look will do."
+)
 THINKS = calls(BERLIN, thinking=THOUGHTS)
 FENCED = "The forecast:\n\n```text\nBerlin rain\n```\n\nThat is all."
 LIMITED = replace(COMPLEX, limits=Limits(llm_calls=2))
-
-
-class FinishesTwice(lean.LeanReact):
-    """Ends the trial itself, as its fallback did."""
-
-    async def run(self, question: Question) -> AsyncIterator[EventData]:
-        """Work, then say that the trial is over."""
-        async for event in super().run(question):
-            yield event
-        yield TrialFinished(status="completed")
 
 
 class GuessesArguments(lean.LeanReact):
@@ -77,6 +70,38 @@ class FailsInSilence(lean.LeanReact):
         raise ValueError("no text and no tool calls")
 
 
+class AnswersTwice(lean.LeanReact):
+    """Answers, and answers again."""
+
+    async def run(self, question: Question) -> AsyncIterator[EventData]:
+        """Work, and say the answer twice."""
+        async for event in super().run(question):
+            yield event
+            if isinstance(event, FinalAnswer):
+                yield event
+
+
+class WorksOn(lean.LeanReact):
+    """Goes on working when it has answered."""
+
+    async def run(self, question: Question) -> AsyncIterator[EventData]:
+        """Work, answer, and look at the notes."""
+        async for event in super().run(question):
+            yield event
+        await self._ctx.tools.call("list_notes", {})
+
+
+class FailsProudly(lean.LeanReact):
+    """Passes its last words off as the answer when it failed."""
+
+    async def run(self, question: Question) -> AsyncIterator[EventData]:
+        """Work until the limit, and answer all the same."""
+        async for event in super().run(question):
+            yield event
+            if isinstance(event, ErrorRaised):
+                yield FinalAnswer(text="It rains.")
+
+
 class OneStepMore(lean.LeanReact):
     """Asks once more after its last step."""
 
@@ -97,6 +122,13 @@ class ShowsItsAction(legacy.PlanExecute):
     async def _fill_in(self, reply: Any, turn: int) -> str:
         await super()._fill_in(reply, turn)
         return f"Action: {reply.action}\nAction Input: {reply.args}\nObservation: {reply.answer}"
+
+
+class ThinksAloud(legacy.PlanExecute):
+    """Puts the thought of its reply before the answer."""
+
+    async def _fill_in(self, reply: Any, turn: int) -> str:
+        return f"{reply.thought}\n\n{await super()._fill_in(reply, turn)}"
 
 
 class ChangesThinking(lean.LeanReact):
@@ -201,10 +233,6 @@ def searches(query: str) -> ModelReply:
 FOUND = says("There is an archive entry on it.")
 MUTANTS = (
     Mutant(
-        id="lean-finishes-twice", contract="CX1", about="ends the trial a second time", agent=LEAN,
-        because="2 events trial_finished, expected one", build=FinishesTwice, replies=(RAINY,),
-    ),
-    Mutant(
         id="lean-guesses-arguments", contract="CX4", about="takes arguments that cannot be read for none",
         because="list_notes ran with guessed arguments", agent=LEAN, build=GuessesArguments, world=World,
         replies=(calls(call("list_notes", '{"most": 5')), says("There are no notes.")),
@@ -218,6 +246,19 @@ MUTANTS = (
         id="lean-fails-in-silence", contract="CX5", about="lets an exception through to the caller",
         because="without an error event: the agent raised ValueError", agent=LEAN, build=FailsInSilence,
         replies=(says(""),), sound_replies=(says(""), RAINY),
+    ),
+    Mutant(
+        id="lean-answers-twice", contract="CX5", about="gives two answers", agent=LEAN, build=AnswersTwice,
+        because="status completed with 2 answers", replies=(RAINY,),
+    ),
+    Mutant(
+        id="lean-works-on", contract="CX5", about="calls a tool after the answer", agent=LEAN, build=WorksOn,
+        because="after the answer", world=World, replies=(RAINY,),
+    ),
+    Mutant(
+        id="lean-fails-proudly", contract="CX5", about="fails with an answer that looks whole", agent=LEAN,
+        because="status failed, yet the answer is marked as complete", build=FailsProudly, world=World,
+        options={"max_steps": 1}, replies=(calls(BERLIN),),
     ),
     Mutant(
         id="lean-one-step-more", contract="CX6", about="makes one model call after the limit",
@@ -235,6 +276,11 @@ MUTANTS = (
         because="the answer holds tool syntax", agent=LEGACY, build=ShowsItsAction, world=World,
         replies=(fast("It rains.", city="Berlin"),),
         also={"CX15": "leaked tool syntax is a fault of the answer's form as well"},
+    ),
+    Mutant(
+        id="legacy-thinks-aloud", contract="CX7", about="shows the user its thought", agent=LEGACY, build=ThinksAloud,
+        because="the answer holds a raw thought", world=World,
+        replies=(says_json(thought=THOUGHT, action="get_weather", args={"city": "Berlin"}, answer="It rains."),),
     ),
     Mutant(
         id="lean-drops-redacted-thinking", contract="CX10", about="returns no redacted thinking",

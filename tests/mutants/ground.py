@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,7 @@ class World(FakeWorld):
             self.get_weather,
             self.list_notes,
             self.search,
+            self.slow_look,
             self.broken_tool,
             self.write_note,
             self.append_note,
@@ -92,6 +94,13 @@ class World(FakeWorld):
         if query == "gamma":
             raise ToolError("timeout", "the archive did not answer in time")
         return ToolAnswer(value=[{"title": "Gamma archive"}], hits=1)
+
+    @tool(effect="read")
+    async def slow_look(self) -> str:
+        """Look out of the window, slowly."""
+        for _ in range(5):
+            await asyncio.sleep(0)
+        return "rain"
 
     @tool(effect="read")
     def broken_tool(self) -> str:

@@ -77,6 +77,19 @@ class Guesses(legacy.PlanExecute):
         return await super()._ask_for(session, purpose, guess if purpose == "step" else read)
 
 
+class Repairs(legacy.PlanExecute):
+    """Makes an action of a reply that names a tool and no arguments."""
+
+    async def _ask_for(self, session: Any, purpose: str, read: Any) -> Any:
+        def repaired(text: str) -> Any:
+            try:
+                return read(text)
+            except legacy.UnreadableError:
+                return legacy.read_step(LOOK.text)
+
+        return await super()._ask_for(session, purpose, repaired if purpose == "step" else read)
+
+
 class ReplansEachStep(legacy.PlanExecute):
     """Plans anew after every item, whatever became of it."""
 
@@ -157,6 +170,12 @@ MUTANTS = (
         id="legacy-guesses", contract="CP3", about="runs an action that the reply does not name", agent=LEGACY,
         because="get_weather is run, which the reply does not name", build=Guesses, world=World, case=FULL,
         replies=(plan("look"), UNREADABLE, finish("rain"), COMPARED),
+    ),
+    Mutant(
+        id="legacy-repairs", contract="CP3", about="guesses the arguments of an action", agent=LEGACY,
+        because="get_weather is run with arguments that the reply does not give", build=Repairs, world=World,
+        case=FULL,
+        replies=(plan("look"), says('{"action": "get_weather", "args": "Rome"}'), finish("rain"), COMPARED),
     ),
     Mutant(
         id="legacy-replans-each-step", contract="CP4", about="plans anew after each item", agent=LEGACY,

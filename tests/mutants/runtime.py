@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import msgspec
 
-from harness.agents.protocol import AgentContext
+from harness.agents.protocol import AgentContext, ToolOutcome
 from harness.errors import ReplayMissError
 from harness.models.port import Answered, CallInfo
 from harness.records.messages import ModelRequest
@@ -50,6 +51,38 @@ def keeps_crashes_quiet(ctx: AgentContext) -> Any:
     return lean.LeanReact(ctx)
 
 
+def finishes_twice(ctx: AgentContext) -> Any:
+    """The fallback that ends a trial ends one that has ended already."""
+    writer = ctx._writer
+    emit = writer.emit
+
+    def twice(data: Any, **place: Any) -> None:
+        emit(data, **place)
+        if data.type == "trial_finished":
+            emit(data, **place)
+
+    writer.emit = twice
+    return lean.LeanReact(ctx)
+
+
+class RunsInTheBackground(lean.LeanReact):
+    """Asks the model on while a tool is still running."""
+
+    def __init__(self, ctx: AgentContext) -> None:
+        super().__init__(ctx)
+        self._running: list[Any] = []
+
+    async def _run_tool(self, session: Any, turn: int, asked: Any, **how: Any) -> ToolOutcome:
+        self._running.append(asyncio.create_task(super()._run_tool(session, turn, asked, **how)))
+        await asyncio.sleep(0)
+        return ToolOutcome(call_id=asked.id, tool=asked.name, ok=True, text="running")
+
+    async def _ask(self, session: Any) -> Any:
+        reply = await super()._ask(session)
+        await asyncio.gather(*self._running)
+        return reply
+
+
 class Nowhere:
     """A trace that keeps nothing."""
 
@@ -79,10 +112,17 @@ class Reading(lean.LeanReact):
         ctx.tools.specs = lambda *names: tuple(spec for spec in everything(*names) if not ctx.tools.is_write(spec.name))
 
 
+class ForgetsItsTurns(Reading):
+    """Does not say which reply asked for a call, and so would run what no reply was offered."""
+
+    async def _run_tool(self, session: Any, turn: Any, asked: Any, **how: Any) -> Any:
+        return await super()._run_tool(session, None, asked, **how)
+
+
 def runs_what_is_hidden(ctx: AgentContext) -> Any:
     """What a turn offered is forgotten, so that every tool of the registry runs."""
     ctx.tools.offered = {}
-    return Reading(ctx)
+    return ForgetsItsTurns(ctx)
 
 
 def writes_again(ctx: AgentContext) -> Any:
@@ -145,6 +185,16 @@ class StopsHalfway(lean.LeanReact):
 
 MUTANTS = (
     Mutant(
+        id="trial-finishes-twice", contract="CX1", about="ends a trial that has ended", agent=LEAN,
+        because="2 events trial_finished, expected one", build=finishes_twice, replies=(says("It rains."),),
+    ),
+    Mutant(
+        id="lean-runs-in-the-background", contract="CX2", about="asks the model on while a tool is running",
+        because="the result of slow_look comes after the next model call", agent=LEAN, build=RunsInTheBackground,
+        world=World, replies=(calls(call("slow_look")), says("It rains.")),
+        also={"CL6": "what was saved before the model call is not the whole round"},
+    ),
+    Mutant(
         id="trace-loses-an-event", contract="CX1", about="an event falls out of the trace", because="has seq",
         agent=LEAN, build=loses_an_event, replies=(says("It rains."),),
     ),
@@ -161,7 +211,7 @@ MUTANTS = (
     Mutant(
         id="tools-run-what-is-hidden", contract="CX3", about="a tool that was not offered is run",
         because="write_note was not offered in its turn, yet it was run", agent=LEAN, build=runs_what_is_hidden,
-        sound_build=Reading, world=World, replies=(calls(NOTE), WROTE),
+        sound_build=ForgetsItsTurns, world=World, replies=(calls(NOTE), WROTE),
     ),
     Mutant(
         id="port-falls-through", contract="CX8", about="a miss becomes a live call",
