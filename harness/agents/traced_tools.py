@@ -21,6 +21,9 @@ from harness.records.trace import Effect, OfferedTool, ToolCalled, ToolResult
 External = Callable[[Tool, dict[str, Json], Callable[[], Awaitable[Json]]], Awaitable[Json]]
 """Answers a tool with effect `external`: from the recording, or by running it and recording what it says."""
 
+MOST_REMEMBERED = 4096
+"""Tools whose form in a trace is remembered."""
+
 ErrorKind = Literal["unknown_tool", "invalid_args", "denied", "not_found", "timeout", "crash"]
 Source = Literal["native", "json_action", "tool_code", "internal"]
 
@@ -56,6 +59,7 @@ class TracedTools:
         limits: Limits,
         faults: Iterable[Fault] = (),
         external: External | None = None,
+        calls_before: int = 0,
     ) -> None:
         self._tools: dict[str, Tool] = {}
         self._writer = writer
@@ -68,6 +72,7 @@ class TracedTools:
         self.asked: dict[str, int] = {}
         """The turn of each call that a model asked for, by its id; `TracedModels` fills it."""
         self.calls = 0
+        self._calls_before = calls_before
         self.writes = 0
         self._last_id = 0
         for function in functions:
@@ -83,7 +88,7 @@ class TracedTools:
 
     def registry(self) -> tuple[OfferedTool, ...]:
         """Every tool of the trial, as `trial_started` states it."""
-        return tuple(OfferedTool(t.name, t.schema_digest, t.effect == "write") for t in self._tools.values())
+        return tuple([_offered(tool) for tool in self._tools.values()])
 
     async def call(
         self,
@@ -176,7 +181,7 @@ class TracedTools:
     def _count(self, tool: Tool | None) -> None:
         self.calls += 1
         most = self._limits.tool_calls
-        if most is not None and self.calls > most:
+        if most is not None and self._calls_before + self.calls > most:
             raise LimitExceededError("tool_calls", most)
         if tool is not None and tool.effect == "write":
             self.writes += 1
@@ -208,6 +213,27 @@ class TracedTools:
             return await self._external(tool, args, lambda: _awaited(tool.function(**args)))
         value = tool.function(**args)
         return await value if inspect.isawaitable(value) else value
+
+
+_offered_as: dict[tuple[str, str], OfferedTool] = {}
+
+
+def _offered(tool: Tool) -> OfferedTool:
+    """*tool* as a trace states it; made once for each schema and effect."""
+    key = (tool.schema_digest, tool.effect)
+    known = _offered_as.get(key)
+    if known is None:
+        schema = tool.spec.parameters
+        types = {
+            name: part["type"] if isinstance(part.get("type"), str) else ""
+            for name, part in schema["properties"].items()
+        }
+        required = tuple(schema.get("required", ()))
+        known = OfferedTool(tool.name, tool.schema_digest, tool.effect == "write", types, required)
+        if len(_offered_as) >= MOST_REMEMBERED:
+            _offered_as.clear()
+        _offered_as[key] = known
+    return known
 
 
 async def _awaited(value: Any) -> Json:

@@ -8,9 +8,13 @@ import msgspec
 
 from harness.contracts.base import TRIGGERED, Found, broken, contract
 from harness.contracts.view import PLAN_PURPOSES, PLAN_TOOLS, ToolUse, TrialView
-from harness.records.trace import Event
+from harness.records.messages import Json
+from harness.records.trace import Event, OfferedTool
 
 _AFTER_FINAL = frozenset({"state_saved", "phase_finished", "progress", "warning", "trial_finished", "final_answer"})
+_JSON_TYPES: dict[str, type | tuple[type, ...]] = {
+    "string": str, "integer": (int, float), "number": (int, float), "boolean": bool, "array": list, "object": dict,
+}  # fmt: skip
 _NOT_RUN = frozenset({"unknown_tool", "invalid_args", "denied"})
 
 
@@ -85,8 +89,12 @@ def offered_tools(view: TrialView) -> Iterator[Found]:
 
 @contract("CX4", needs=("tool_call",))
 def valid_arguments(view: TrialView) -> Iterator[Found]:
-    """A tool never runs with arguments that are no JSON object or were guessed: the call fails and changes nothing."""
+    """
+    A tool never runs with arguments that are no JSON object, were guessed, or do not fit its parameters: the call fails
+    and changes nothing.
+    """
     yield TRIGGERED
+    stated = {tool.name: tool for tool in view.started.tools} if view.started is not None else {}
     for use in view.uses:
         result = use.outcome
         if result is None:
@@ -99,6 +107,28 @@ def valid_arguments(view: TrialView) -> Iterator[Found]:
             yield broken([use.event, use.result], f"{use.tool} ran without arguments that could be read")
         elif _unreadable(view, use):
             yield broken([use.event, use.result], f"{use.tool} ran with guessed arguments")
+        elif result.ok and use.tool in stated:
+            wrong = _misfit(stated[use.tool], use.args)
+            if wrong:
+                yield broken([use.event, use.result], f"{use.tool} ran with arguments that do not fit: {wrong}")
+
+
+def _misfit(tool: OfferedTool, args: dict[str, Json]) -> str:
+    """The first thing wrong with *args* by name and type, or nothing; the schema's finer points are the runtime's."""
+    if tool.parameters is None:
+        return ""
+    for name in tool.required:
+        if name not in args:
+            return f"{name} is missing"
+    for name, value in args.items():
+        if name not in tool.parameters:
+            return f"there is no parameter {name}"
+        kind = tool.parameters[name]
+        if kind in _JSON_TYPES and not (
+            isinstance(value, _JSON_TYPES[kind]) and isinstance(value, bool) == (kind == "boolean")
+        ):
+            return f"{name} is no {kind}"
+    return ""
 
 
 def _unreadable(view: TrialView, use: ToolUse) -> bool:

@@ -42,6 +42,9 @@ class OfferedTool(msgspec.Struct, frozen=True):
     name: str
     schema_digest: str
     writes: bool = False
+    parameters: dict[str, str] | None = None
+    """JSON type of each parameter, empty where it may have several; None: not stated."""
+    required: tuple[str, ...] = ()
 
 
 class LimitsInForce(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -11,6 +11,7 @@ from harness.agents.protocol import AgentContext, ToolOutcome
 from harness.errors import ReplayMissError
 from harness.models.port import Answered, CallInfo
 from harness.records.messages import ModelRequest
+from harness.records.tool import Tool
 from harness.testing.fakes import call, calls, says
 from harness.testing.mutants import Mutant
 
@@ -119,6 +120,22 @@ class ForgetsItsTurns(Reading):
         return await super()._run_tool(session, None, asked, **how)
 
 
+def runs_unchecked(ctx: AgentContext) -> Any:
+    """Arguments are passed to tools as they come."""
+    tools: Any = ctx.tools
+    for name, tool in tools._tools.items():
+        tools._tools[name] = Lenient(*[getattr(tool, field) for field in tool.__struct_fields__])
+    return lean.LeanReact(ctx)
+
+
+class Lenient(Tool, frozen=True):
+    """A tool that takes anything."""
+
+    def check(self, args: Any) -> dict[str, Any]:
+        """Take *args* as they are."""
+        return dict(args)
+
+
 def runs_what_is_hidden(ctx: AgentContext) -> Any:
     """What a turn offered is forgotten, so that every tool of the registry runs."""
     ctx.tools.offered = {}
@@ -207,6 +224,11 @@ MUTANTS = (
         id="tools-answer-twice", contract="CX2", about="each result stands in the trace twice",
         because="that no call waits for", agent=LEAN, build=answers_twice, world=World,
         replies=(calls(BERLIN), says("7 °C")),
+    ),
+    Mutant(
+        id="tools-run-unchecked", contract="CX4", about="arguments are not held against the schema", agent=LEAN,
+        because="write_note ran with arguments that do not fit: text is no string", build=runs_unchecked, world=World,
+        replies=(calls(call("write_note", text=7)), WROTE),
     ),
     Mutant(
         id="tools-run-what-is-hidden", contract="CX3", about="a tool that was not offered is run",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 
 from harness.contracts.common import (
     answered_calls,
@@ -21,6 +22,7 @@ from harness.records.trace import (
     Effect,
     ErrorRaised,
     LimitsInForce,
+    OfferedTool,
     PhaseFinished,
     PhaseStarted,
     StateSaved,
@@ -194,6 +196,33 @@ def test_cx4_no_arguments_and_effects_of_refused_calls():
 
     assert ["t ran without arguments that could be read"] == reasons(check(valid_arguments, unread))
     assert ["t was refused for its arguments, yet it had an effect"] == reasons(check(valid_arguments, refused))
+
+
+@pytest.mark.parametrize(
+    ("args", "because"),
+    [
+        ({"city": "Rome", "days": 2, "metric": True}, ""),
+        ({"city": "Rome", "days": 2.0, "note": None}, ""),
+        ({"days": 2}, "city is missing"),
+        ({"city": "Rome", "town": "Rome"}, "there is no parameter town"),
+        ({"city": 7}, "city is no string"),
+        ({"city": "Rome", "days": "two"}, "days is no integer"),
+        ({"city": "Rome", "days": True}, "days is no integer"),
+        ({"city": "Rome", "metric": 1}, "metric is no boolean"),
+    ],
+)
+def test_cx4_arguments_that_do_not_fit(args, because):
+    """A tool that ran with other names or types than it states breaks CX4; a refusal, or an unstated tool, keeps it."""
+    types = {"city": "string", "days": "integer", "metric": "boolean", "note": ""}
+    started = {"tools": (OfferedTool("look", "d", parameters=types, required=("city",)),)}
+    ran = make_trace(model_turn(), tool_use("look", args), answer("x"), started=started)
+    refused = make_trace(model_turn(), tool_use("look", args, error="invalid_args"), answer("x"), started=started)
+    unstated = make_trace(model_turn(), tool_use("look", args), answer("x"))
+
+    expected = f"look ran with arguments that do not fit: {because}" if because else "kept"
+    assert [expected] == reasons(check(valid_arguments, ran))
+    for trace in (refused, unstated):
+        assert ["kept"] == reasons(check(valid_arguments, trace))
 
 
 def test_cx5_completed_and_honestly_failed_runs_are_kept():
