@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from harness.agents.run_trial import RanTrial
 from harness.agents.trace_writer import Listener
+from harness.cassettes import tool_calls
 from harness.cassettes.file import AnsweredBy, UsageTotals
 from harness.cassettes.fingerprint import Fingerprinter
 from harness.cassettes.paths import cassette_path, check_collisions
@@ -197,9 +198,12 @@ async def _record_one(
             await _verify(project, planned, source, path, tally)
             return
         recorder = Recorder(path, provenance_of(project, planned, source), scrub=Scrubber.from_env(os.environ))
-        port = _recording_port(project, planned, source, recorder, keep=mode == "stale")
+        fingerprinter = Fingerprinter(planned.case.volatile, scrub=recorder.scrubber.scrub)
+        old = _old_player(project, source, recorder) if mode == "stale" else None
+        port = _recording_port(source, recorder, fingerprinter, old)
+        external = tool_calls.recorded(recorder, fingerprinter, answered_by=source.answered_by, old=old)
         try:
-            ran = await run_live(project, planned, port)
+            ran = await run_live(project, planned, port, fingerprinter, external=external)
             source.close()
         except BaseException:
             recorder.abandon()
@@ -214,24 +218,25 @@ async def _record_one(
 
 
 def _recording_port(
-    project: Project, planned: PlannedCell, source: Source, recorder: Recorder, *, keep: bool
+    source: Source, recorder: Recorder, fingerprinter: Fingerprinter, old: Player | None
 ) -> RecordingPort:
-    """
-    The port that records; with *keep* it takes from the old cassette what that still answers.
+    from harness.models.recording import RecordingPort  # brings litellm
 
-    A script is free and must be followed to its end, so it is never kept from.
-    """
-    from harness.models.recording import RecordingPort
-
-    old = None
-    if keep and source.session is None:
-        with suppress(HarnessError):
-            cassette = project.cassette(recorder.path)
-            old = Player(cassette) if cassette.provenance.answered_by == source.answered_by else None
     return RecordingPort(
         recorder, answered_by=source.answered_by, base_url=source.base_url, old=old, rewrite=source.rewrite,
-        fingerprinter=Fingerprinter(planned.case.volatile, scrub=recorder.scrubber.scrub),
+        fingerprinter=fingerprinter,
     )  # fmt: skip
+
+
+def _old_player(project: Project, source: Source, recorder: Recorder) -> Player | None:
+    """The old cassette, whose matching calls are kept; a script is free and must be followed to its end, so not there."""
+    if source.session is not None:
+        return None
+    with suppress(HarnessError):
+        cassette = project.cassette(recorder.path)
+        if cassette.provenance.answered_by == source.answered_by:
+            return Player(cassette)
+    return None
 
 
 async def _verify(project: Project, planned: PlannedCell, source: Source, path: Path, tally: _Tally) -> None:
@@ -239,9 +244,11 @@ async def _verify(project: Project, planned: PlannedCell, source: Source, path: 
     from harness.models.live import LivePort
     from harness.models.verifying import VerifyingPort
 
-    player = Player(project.cassette(path), order=planned.case.order)
+    fingerprinter = Fingerprinter(planned.case.volatile)
+    player = Player(project.cassette(path), order=planned.case.order, fingerprinter=fingerprinter)
     port = VerifyingPort(FastPort(player), LivePort(source.base_url))
-    ran = await run_live(project, planned, port, tape=PlayerTape(player))
+    played = tool_calls.played(player, fingerprinter)
+    ran = await run_live(project, planned, port, fingerprinter, external=played, tape=PlayerTape(player))
     source.close()
     tally.spend(sum(trace.events[-1].data.counts.llm for trace in ran.traces), None)
     if ran.code:
@@ -285,7 +292,7 @@ def ask_live(
 
     async def asked() -> RanTrial:
         try:
-            return await run_live(project, planned, port, listener=on_event)
+            return await run_live(project, planned, port, Fingerprinter(), listener=on_event)
         finally:
             await close_clients()
 

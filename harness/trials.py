@@ -10,7 +10,8 @@ from typing import Any, Literal, Protocol
 from harness.agents.load import LoadedAgent, load_agent, split_name
 from harness.agents.run_trial import RanTrial, TrialSetup, run_trial
 from harness.agents.trace_writer import Listener
-from harness.cassettes import guard
+from harness.agents.traced_tools import External
+from harness.cassettes import guard, tool_calls
 from harness.cassettes.clock import VirtualClock, WallClock
 from harness.cassettes.file import Cassette
 from harness.cassettes.fingerprint import Fingerprinter
@@ -150,11 +151,17 @@ async def replay(project: Project, planned: PlannedCell, *, port: ReplayPort) ->
         cassette = project.cassette(path)
     except CassetteError as error:
         return _unchecked(cell, error, relative)
-    player = Player(cassette, order=planned.case.order)
+    fingerprinter = Fingerprinter(planned.case.volatile)
+    player = Player(cassette, order=planned.case.order, fingerprinter=fingerprinter)
     guard.forget_refused()
     began = time.perf_counter()
     world = project.world(planned)
-    ran = await run_trial(_setup(project, planned, world, open_port(port, player=player), PlayerTape(player)))
+    ran = await run_trial(
+        _setup(
+            project, planned, world, open_port(port, player=player), PlayerTape(player), fingerprinter,
+            external=tool_calls.played(player, fingerprinter),
+        )
+    )  # fmt: skip
     replay_ms = (time.perf_counter() - began) * 1000
     return _as_trial(cell, ran, player, relative, replay_ms)
 
@@ -165,26 +172,35 @@ def _setup(
     template: WorldTemplate,
     port: Port,
     tape: Tape,
+    fingerprinter: Fingerprinter,
     *,
+    external: External | None,
     clock: VirtualClock | None = None,
     listener: Listener | None = None,
     least_seconds: float = 0.0,
 ) -> TrialSetup:
     return TrialSetup(
         cell=planned.cell, case=planned.case, agent=project.agent(planned.cell.agent), world=template.open(),
-        port=port, clock=clock or VirtualClock(template.now), fingerprints=Fingerprinter(planned.case.volatile),
+        port=port, clock=clock or VirtualClock(template.now), fingerprints=fingerprinter, external=external,
         tape=tape, default_model=project.asked_model(planned), options=planned.options,
         sampling=project.sampling(planned), folder=project.config.goldensets, listener=listener, least_seconds=least_seconds,
     )  # fmt: skip
 
 
 async def run_live(
-    project: Project, planned: PlannedCell, port: Port, *, tape: Tape | None = None, listener: Listener | None = None
+    project: Project,
+    planned: PlannedCell,
+    port: Port,
+    fingerprinter: Fingerprinter,
+    *,
+    external: External | None = None,
+    tape: Tape | None = None,
+    listener: Listener | None = None,
 ) -> RanTrial:
-    """Run *planned* on a port that asks a real server."""
+    """Run *planned* on a port that asks a real server; external tools are run unless *external* answers them."""
     template = project.world(planned)
     setup = _setup(
-        project, planned, template, port, tape or NoTape(), clock=WallClock(template.now), listener=listener,
+        project, planned, template, port, tape or NoTape(), fingerprinter, external=external, clock=WallClock(template.now), listener=listener,
         least_seconds=LIVE_SECONDS,
     )  # fmt: skip
     return await run_trial(setup)

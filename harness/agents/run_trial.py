@@ -108,6 +108,7 @@ class _Progress:
     """What one leg hands to the next."""
 
     calls: int = 0
+    tool_calls: int = 0
     store_digest: str = ""
     diff: tuple[Effect, ...] = ()
     history: tuple[Message, ...] = ()
@@ -157,7 +158,7 @@ class _Stretch:
         self.writer = TraceWriter(trial_id, setup.clock, stop_after=leg.stop_after, listener=setup.listener)
         self.tools = TracedTools(
             setup.world.tools, writer=self.writer, clock=setup.clock, limits=case.limits, faults=case.faults,
-            external=setup.external,
+            external=setup.external, calls_before=progress.tool_calls,
         )  # fmt: skip
         self.models = TracedModels(
             setup.port, default_model=setup.default_model, writer=self.writer, clock=setup.clock,
@@ -215,6 +216,7 @@ class _Stretch:
                 end.code, end.because = "", ""
         self.writer.emit(self._finished(end, unused, missed), cut=False)
         self.progress.calls = self.models.number
+        self.progress.tool_calls += self.tools.calls
         self.progress.history = _history_after(self.progress.history, self.text, self.writer.trace())
 
     def _started(self, question: Question) -> TrialStarted:

@@ -58,6 +58,11 @@ class Recorder:
             self._numbers += 1
             return self._numbers
 
+    def latest(self) -> int:
+        """The highest call number so far, at least 1: where a tool call belongs that happens now."""
+        with self._lock:
+            return max((item.call for item in self._interactions), default=1)
+
     def add(self, interaction: Interaction) -> None:
         """
         Keep *interaction*, scrubbed, in the journal.
