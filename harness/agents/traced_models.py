@@ -214,7 +214,7 @@ class TracedModels:
             tool_calls=tuple([AskedCall(c.id, c.name, c.args_raw, c.args) for c in reply.tool_calls]),
             thinking_blocks=tuple([_block_digest(block) for block in reply.thinking]),
             finish_reason=reply.finish_reason, usage=reply.usage, model=reply.model, replayed=answered.replayed,
-            ms=answered.ms,
+            answers_key=answered.ask, ms=answered.ms,
         )  # fmt: skip
         self._writer.emit(result, span=call.span, turn=call.turn, round_=call.round)
         for asked in reply.tool_calls:

@@ -219,7 +219,7 @@ def _within(what: str, events: list[Event], most: int) -> Iterator[Found]:
 
 @contract("CX8", needs=("llm_call",))
 def whole_replay(view: TrialView) -> Iterator[Found]:
-    """On replay every model call is answered by the cassette, and no recorded answer is left over."""
+    """On replay every model call is answered by its own recording in the cassette, and no answer is left over."""
     finished = view.finished
     results = [call.result for call in view.calls if call.result is not None and call.result.data.error is None]
     live = [result for result in results if not result.data.replayed]
@@ -228,6 +228,10 @@ def whole_replay(view: TrialView) -> Iterator[Found]:
     yield TRIGGERED
     if live:
         yield broken(live, f"{len(live)} of {len(results)} model calls were answered live in a replay")
+    for call in view.calls:
+        played = call.reply.answers_key if call.reply is not None else ""
+        if played and played != call.data.cassette_key:
+            yield broken([call.event, call.result], f"answered by the recording of another request, {played}")
     if finished is None:
         return
     if finished.cassette_missed:

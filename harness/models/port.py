@@ -33,6 +33,8 @@ class Answered(msgspec.Struct, frozen=True, kw_only=True):
     ms: int = 0
     chunks: int = 0
     replayed: bool = False
+    ask: str = ""
+    """Fingerprint of the recorded request whose answer this is, where the port knows it."""
 
 
 class AnsweredEmbedding(msgspec.Struct, frozen=True, kw_only=True):

@@ -39,7 +39,7 @@ def answer_chat(interaction: Interaction, asked_model: str) -> Answered:
         _raise_transport_error(interaction)
         headers, body = _response(interaction)
         reply = _chat(interaction).decode_reply(interaction.status, headers, body, asked_model=asked_model)
-    return Answered(reply=reply, ms=interaction.latency_ms, replayed=True)
+    return Answered(reply=reply, ms=interaction.latency_ms, replayed=True, ask=interaction.ask)
 
 
 def answer_stream(interaction: Interaction, asked_model: str) -> Iterator[ReplyChunk | Answered]:
@@ -54,7 +54,9 @@ def answer_stream(interaction: Interaction, asked_model: str) -> Iterator[ReplyC
         decoded = _decoded_stream(interaction, asked_model)
         yield from decoded.chunks
         reply = decoded.reply
-    yield Answered(reply=reply, ms=interaction.latency_ms, chunks=len(decoded.chunks), replayed=True)
+    yield Answered(
+        reply=reply, ms=interaction.latency_ms, chunks=len(decoded.chunks), replayed=True, ask=interaction.ask
+    )
 
 
 def answer_embedding(interaction: Interaction, asked_model: str) -> AnsweredEmbedding:

@@ -57,7 +57,7 @@ class WirePort:
     async def chat(self, request: ModelRequest, call: CallInfo) -> Answered:
         with self._playing(request, call) as played:
             reply = await self._client.chat(request, call, played.tape)
-        return Answered(reply=reply, ms=played.ms, replayed=True)
+        return Answered(reply=reply, ms=played.ms, replayed=True, ask=played.ask)
 
     async def stream(self, request: ModelRequest, call: CallInfo) -> AsyncIterator[ReplyChunk | Answered]:
         chunks = 0
@@ -67,7 +67,7 @@ class WirePort:
                     chunks += 1
                     yield piece
                 else:
-                    yield Answered(reply=piece, ms=played.ms, chunks=chunks, replayed=True)
+                    yield Answered(reply=piece, ms=played.ms, chunks=chunks, replayed=True, ask=played.ask)
 
     async def embed(self, request: EmbeddingRequest, call: CallInfo) -> AnsweredEmbedding:
         with self._playing(request, call) as played:
@@ -77,7 +77,7 @@ class WirePort:
     def chat_sync(self, request: ModelRequest, call: CallInfo) -> Answered:
         with self._playing(request, call) as played:
             reply = self._client.chat_sync(request, call, played.tape)
-        return Answered(reply=reply, ms=played.ms, replayed=True)
+        return Answered(reply=reply, ms=played.ms, replayed=True, ask=played.ask)
 
     def embed_sync(self, request: EmbeddingRequest, call: CallInfo) -> AnsweredEmbedding:
         with self._playing(request, call) as played:
@@ -113,6 +113,10 @@ class _Played:
     @property
     def ms(self) -> int:
         return 0 if self.interaction is None else self.interaction.latency_ms
+
+    @property
+    def ask(self) -> str:
+        return "" if self.interaction is None else self.interaction.ask
 
     def play_wire(self, method: str, uri: str, body: bytes, ask: str | None = None, slot: str = "") -> Interaction:
         self.interaction = self._player.play_wire(method, uri, body, ask, slot)

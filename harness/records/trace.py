@@ -166,6 +166,8 @@ class LlmResult(_Data, frozen=True, kw_only=True, omit_defaults=True):
     usage: Usage = Usage()
     model: str = ""
     replayed: bool = False
+    answers_key: str = ""
+    """The cassette key of the recorded request that this answers, where the port knows it."""
     ms: int = 0
     error: CallError | None = None
 

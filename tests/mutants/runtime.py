@@ -12,12 +12,13 @@ from harness.errors import ReplayMissError
 from harness.models.port import Answered, CallInfo
 from harness.records.messages import ModelRequest
 from harness.records.tool import Tool
-from harness.testing.fakes import call, calls, says
-from harness.testing.mutants import Mutant
+from harness.testing.fakes import call, calls, run_agent, says
+from harness.testing.mutants import WEATHER, Mutant
 
 from .ground import BERLIN, COMPLEX, LEAN, NOTE, Boastful, Secretive, World, lean
 
 WROTE = says("Noted.")
+LOOKED = (calls(BERLIN), says("It rains in Berlin."))
 
 
 def loses_an_event(ctx: AgentContext) -> Any:
@@ -192,6 +193,45 @@ def falls_through(ctx: AgentContext) -> Any:
     return lean.LeanReact(ctx)
 
 
+def recorded_keys() -> list[str]:
+    """The keys under which the calls of a run are recorded."""
+    ran = run_agent(LEAN, LOOKED, world=World(), case=WEATHER)
+    return [event.data.cassette_key for event in ran.events("llm_call")]
+
+
+class AnswersInOrder:
+    """A port that gives the k-th recorded answer, whatever is asked."""
+
+    def __init__(self, port: Any, keys: list[str]) -> None:
+        self._port = port
+        self._keys = keys
+
+    async def chat(self, request: ModelRequest, info: CallInfo) -> Answered:
+        """Answer from the recording of the call that stood here when it was made."""
+        answered = await self._port.chat(request, info)
+        return msgspec.structs.replace(answered, ask=self._keys[info.number - 1])
+
+
+class Reworded(lean.LeanReact):
+    """Another prompt than the one that was recorded."""
+
+    def __init__(self, ctx: AgentContext) -> None:
+        super().__init__(ctx)
+        self._company = "someone else"
+
+
+def answers_in_order(build: Any) -> Any:
+    """The agent of *build*, its port answering in order."""
+    keys = recorded_keys()
+
+    def built(ctx: AgentContext) -> Any:
+        models: Any = ctx.models
+        models._port = AnswersInOrder(models._port, keys)
+        return build(ctx)
+
+    return built
+
+
 class StopsHalfway(lean.LeanReact):
     """Leaves recorded answers unasked for: yesterday's loop went on here."""
 
@@ -239,6 +279,11 @@ MUTANTS = (
         id="port-falls-through", contract="CX8", about="a miss becomes a live call",
         because="answered live in a replay", agent=LEAN, build=falls_through, world=World,
         replies=(calls(BERLIN),), sound_replies=(calls(BERLIN), says("It rains in Berlin.")),
+    ),
+    Mutant(
+        id="port-answers-in-order", contract="CX8", about="plays the recording of another request", agent=LEAN,
+        because="answered by the recording of another request", build=answers_in_order(Reworded),
+        sound_build=answers_in_order(lean.LeanReact), world=World, replies=LOOKED, case=WEATHER,
     ),
     Mutant(
         id="loop-leaves-a-recorded-answer", contract="CX8", about="stops before the recording ends",

@@ -305,14 +305,18 @@ def test_cx8_whole_replay_is_kept():
 
 
 def test_cx8_misses_left_overs_and_live_calls():
-    """A miss, a left-over answer, and a live call among replayed ones break CX8."""
+    """A miss, a left-over answer, a live call among replayed ones, and another request's answer break CX8."""
     missed = make_trace(WEATHER, finished={"cassette_missed": ("k",)})
     unused = make_trace(WEATHER, finished={"cassette_unused": 2})
     mixed = make_trace(model_turn("a"), model_turn("b", result={"replayed": False}), answer("b"))
+    own = make_trace(model_turn("a", cassette_key="k1", result={"answers_key": "k1"}), answer("a"))
+    other = make_trace(model_turn("a", cassette_key="k1", result={"answers_key": "k2"}), answer("a"))
 
     assert ["1 model calls are not in the cassette"] == reasons(check(whole_replay, missed))
     assert ["2 recorded answers were not asked for"] == reasons(check(whole_replay, unused))
     assert ["1 of 2 model calls were answered live in a replay"] == reasons(check(whole_replay, mixed))
+    assert ["kept"] == reasons(check(whole_replay, own))
+    assert ["answered by the recording of another request, k2"] == reasons(check(whole_replay, other))
 
 
 def test_cx12_one_write_a_turn():
