@@ -14,6 +14,7 @@ from typing import Any, Literal, NoReturn
 
 import msgspec
 
+from harness.cassettes.readers import unknown_in
 from harness.cassettes.redact import scan
 from harness.errors import CassetteError
 from harness.records.digest import digest
@@ -106,6 +107,8 @@ class Cassette(msgspec.Struct, frozen=True, kw_only=True):
     path: str = ""
     digest: str = ""
     """Digest of the responses: the identity of the sample."""
+    unknown: tuple[str, ...] = ()
+    """What our own readers do not know in the responses."""
 
 
 def load(path: Path | str, *, partial: bool = False) -> Cassette:
@@ -147,9 +150,12 @@ def parse(content: bytes, path: str, *, partial: bool = False, secrets: bool = F
 
 
 def make_cassette(provenance: Provenance, interactions: Iterable[Interaction], *, path: str = "") -> Cassette:
-    """Put a cassette together: interactions by their call number, and the digest of their responses."""
+    """Put a cassette together: interactions by their call number, and what is said of their responses."""
     ordered = tuple(sorted(interactions, key=lambda interaction: interaction.call))
-    return Cassette(provenance=provenance, interactions=ordered, path=path, digest=responses_digest(ordered))
+    return Cassette(
+        provenance=provenance, interactions=ordered, path=path, digest=responses_digest(ordered),
+        unknown=unknown_in(ordered),
+    )  # fmt: skip
 
 
 def responses_digest(interactions: Iterable[Interaction]) -> str:

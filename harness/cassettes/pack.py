@@ -16,13 +16,11 @@ from pathlib import Path
 import msgspec
 
 from harness.cassettes.file import CASSETTE_FORMAT, Cassette, Interaction, Provenance, parse, read_bytes
+from harness.cassettes.readers import readers_version
 from harness.cassettes.redact import SHAPE_NAMES
 from harness.records.digest import digest
 
-_COMPILED_BY = digest(
-    [CASSETTE_FORMAT, *(str(kind.__struct_fields__) for kind in (Cassette, Provenance, Interaction)), *SHAPE_NAMES]
-)
-"""Changes when a field or a check of loading does: entries of another version are not read."""
+_FIELDS = [str(kind.__struct_fields__) for kind in (Cassette, Provenance, Interaction)]
 _SECONDS_TO_WAIT = 2.0
 _WRITE_EVERY = 500
 _PRAGMAS = ("PRAGMA page_size = 16384", "PRAGMA mmap_size = 268435456", "PRAGMA synchronous = OFF")
@@ -108,6 +106,11 @@ def load_many(paths: Iterable[Path], cache: Path) -> Iterator[Cassette]:
         pack.close()
 
 
+def _compiled_by() -> str:
+    """Changes when a field, a check of loading or a reader does: entries of another version are not read."""
+    return digest([CASSETTE_FORMAT, _FIELDS, SHAPE_NAMES, readers_version()])
+
+
 def _opened(path: Path) -> sqlite3.Connection | None:
     """The database, emptied if another version filled it; None where it cannot be used."""
     try:
@@ -115,13 +118,13 @@ def _opened(path: Path) -> sqlite3.Connection | None:
         for pragma in _PRAGMAS:
             database.execute(pragma)
         database.execute("CREATE TABLE IF NOT EXISTS version (compiled_by TEXT)")
-        found = database.execute("SELECT compiled_by FROM version").fetchone()
-        if found != (_COMPILED_BY,):
+        found, compiled_by = database.execute("SELECT compiled_by FROM version").fetchone(), _compiled_by()
+        if found != (compiled_by,):
             with database:
                 database.execute("DROP TABLE IF EXISTS cassettes")
                 database.execute("CREATE TABLE cassettes (path TEXT PRIMARY KEY, key BLOB, cassette BLOB)")
                 database.execute("DELETE FROM version")
-                database.execute("INSERT INTO version VALUES (?)", (_COMPILED_BY,))
+                database.execute("INSERT INTO version VALUES (?)", (compiled_by,))
     except sqlite3.Error:
         with suppress(OSError):
             path.unlink(missing_ok=True)

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator
 from harness.cassettes.file import Interaction
 from harness.cassettes.player import Player
 from harness.models.port import Answered, AnsweredEmbedding, CallInfo
-from harness.models.replayed import answer_chat, answer_embedding, answer_stream, unknown_in
+from harness.models.replayed import answer_chat, answer_embedding, answer_stream
 from harness.models.sendable import check_sendable
 from harness.records.messages import EmbeddingRequest, ModelRequest, ReplyChunk
 
@@ -48,5 +48,4 @@ class FastPort:
 
 def unknown_to_fast(player: Player) -> tuple[str, ...]:
     """List what stands in the cassette of *player* that this port would leave out; such a trial belongs on `wire`."""
-    found = {name: None for interaction in player.cassette.interactions for name in unknown_in(interaction)}
-    return tuple(found)
+    return player.cassette.unknown

@@ -74,15 +74,6 @@ def answer_embedding(interaction: Interaction, asked_model: str) -> AnsweredEmbe
     return AnsweredEmbedding(reply=reply, ms=interaction.latency_ms, replayed=True)
 
 
-def unknown_in(interaction: Interaction) -> tuple[str, ...]:
-    """List what stands in a response that our dialects do not know; errors are read by their status and words alone."""
-    dialect = dialect_of(interaction.uri)
-    if dialect is None or interaction.status >= 400:
-        return ()
-    headers, body = _response(interaction)
-    return dialect.unknown(headers, body)
-
-
 def _decoded_stream(interaction: Interaction, asked_model: str) -> DecodedStream:
     _raise_transport_error(interaction)
     headers, body = _response(interaction)
