@@ -110,6 +110,15 @@ class OneStepMore(lean.LeanReact):
         self._max_steps += 1
 
 
+class FailsWithoutAReason(lean.LeanReact):
+    """Ends at its limit, and does not say that it was one."""
+
+    async def run(self, question: Question) -> AsyncIterator[EventData]:
+        """Work until the limit, and end."""
+        async for event in super().run(question):
+            yield ErrorRaised(kind="", message="no answer") if isinstance(event, ErrorRaised) else event
+
+
 def streams_everything(ctx: AgentContext) -> Any:
     """The user sees every model call as it is streamed."""
     ctx.models.chat = partial(ctx.models.chat, stream=True, visible=True)
@@ -265,6 +274,12 @@ MUTANTS = (
         because="3 model calls, the limit is 2", agent=LEAN, build=OneStepMore, world=World, case=LIMITED,
         options={"max_steps": 2}, replies=(calls(BERLIN), calls(call("list_notes"))),
         also={"CL1": "the limit of the case is the loop's own, max_steps, and CL1 counts against that"},
+    ),
+    Mutant(
+        id="lean-fails-without-a-reason", contract="CX6", about="ends at a limit without naming it", agent=LEAN,
+        because="failed at 2 model calls without a reason", build=FailsWithoutAReason, world=World, case=LIMITED,
+        options={"max_steps": 2}, replies=(calls(BERLIN), calls(call("list_notes"))),
+        also={"CL12": "the same rule for the limit of the loop"},
     ),
     Mutant(
         id="legacy-streams-everything", contract="CX7", about="streams what is not for the user",

@@ -52,7 +52,7 @@ def test_a_reply_comes_with_its_recorded_time() -> None:
     answered = FastPort(_player()).chat_sync(_REQUEST, _call())
 
     assert (answered.reply.text, answered.reply.usage, answered.reply.model) == ("Yes.", Usage(3, 2), "gpt-x-1")
-    assert (answered.ms, answered.replayed) == (40, True)
+    assert (answered.ms, answered.replayed, answered.ask) == (40, True, "a")
 
 
 def test_each_answer_is_given_once() -> None:
