@@ -167,6 +167,11 @@ _CASSETTE = {
         "A response was changed after it was recorded, so nobody gave that answer",
         "take the file from git again",
     ),
+    "cassette-form": Code(
+        _CHECK,
+        "A cassette says the same as its recording, in another form than it is written in",
+        "`harness record --mode all --case …`, or restore the file from git",
+    ),
     "cassette-incomplete": Code(
         _CHECK, "A response was not seen to its end while it was recorded", "harness record --mode all"
     ),
