@@ -6,7 +6,6 @@ Data folders belong to the project that the command runs in, never to the instal
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from pathlib import Path
 from typing import Any, Literal
@@ -112,6 +111,8 @@ def _as_config(root: Path, path: Path, raw: dict[str, Json]) -> Config:
     known = set(_Table.__struct_fields__)
     for key in raw:
         if key not in known:
+            import difflib
+
             close = difflib.get_close_matches(key, known, n=1)
             hint = f"did you mean `{close[0]}`?" if close else f"known keys: {', '.join(sorted(known))}"
             raise BadFileError("bad-config", f"[tool.harness] has no key `{key}`", hint=hint, at=str(path))

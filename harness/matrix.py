@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -21,31 +19,28 @@ Json = Any
 LoadSet = Callable[[str], GoldenSet]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedCell:
+class PlannedCell(msgspec.Struct, frozen=True, kw_only=True):
     """A trial that is to run: its place, its case, and the options that the command or the matrix sets."""
 
     cell: Cell
     case: GoldenCase
-    options: Mapping[str, Json] = field(default_factory=dict)
+    options: Mapping[str, Json] = {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunPlan:
+class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
     """The trials of a run in the order of matrix, agent, model, set, case and trial; *partial*: flags narrowed it."""
 
     cells: tuple[PlannedCell, ...]
     partial: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Narrowing:
+class Narrowing(msgspec.Struct, frozen=True, kw_only=True):
     """The flags of a command that choose among the matrix; empty means all of it."""
 
     sets: Sequence[str] = ()
     agents: Sequence[str] = ()
     models: Sequence[str] = ()
-    options: Mapping[str, Json] = field(default_factory=dict)
+    options: Mapping[str, Json] = {}
     cases: Sequence[str] = ()
     tags: Sequence[str] = ()
     trials: int | None = None
@@ -168,6 +163,8 @@ def _check_names(config: Config, narrowing: Narrowing) -> None:
 
 
 def _unknown(kind: str, name: str, names: Sequence[str], label: str) -> UsageError:
+    import difflib
+
     names = sorted(set(names))
     close = difflib.get_close_matches(name, names, n=1)
     known = f"{label}: {', '.join(names) or 'none'}"
@@ -177,6 +174,8 @@ def _unknown(kind: str, name: str, names: Sequence[str], label: str) -> UsageErr
 
 
 def _no_such_case(config: Config, narrowing: Narrowing, load: LoadSet) -> UsageError:
+    import difflib
+
     sets = list(narrowing.sets) or list(dict.fromkeys(row.set for row in config.matrix))
     ids = [case.id for name in sets for case in load(name).cases]
     wanted = ", ".join([*narrowing.cases, *(f"tag {tag}" for tag in narrowing.tags)])

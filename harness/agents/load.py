@@ -7,7 +7,6 @@ An agent is named `design`, or `design@profile` where the profile is not `refere
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import importlib.util
 import sys
@@ -106,6 +105,8 @@ def _help(declaration: Json) -> str:
 
 
 def _no_such_agent(folder: Path, design: str) -> UsageError:
+    import difflib
+
     names = list_agents(folder)
     close = difflib.get_close_matches(design, names, n=1)
     known = f"agents in {folder.name}/: {', '.join(names) or 'none'}"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import mimetypes
 import traceback
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
+
+import msgspec
 
 from harness.agents.context import SeededIds, StateStore, TracedState, TrialContext
 from harness.agents.load import LoadedAgent, split_name
@@ -71,8 +71,7 @@ class Tape(Protocol):
     def missed_keys(self) -> tuple[str, ...]: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrialSetup:
+class TrialSetup(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that one trial needs, ready made."""
 
     cell: Cell
@@ -84,8 +83,8 @@ class TrialSetup:
     fingerprints: Fingerprints
     tape: Tape
     default_model: str
-    options: Mapping[str, Json] = field(default_factory=dict)
-    sampling: Mapping[str, Json] = field(default_factory=dict)
+    options: Mapping[str, Json] = {}
+    sampling: Mapping[str, Json] = {}
     external: External | None = None
     folder: Path = Path()
     """The folder of the golden set, where images lie."""
@@ -94,8 +93,7 @@ class TrialSetup:
     listener: Listener | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RanTrial:
+class RanTrial(msgspec.Struct, frozen=True, kw_only=True):
     """The traces of a trial, one a leg or turn; *code* and *because* say why no verdict is possible, if so."""
 
     traces: tuple[Trace, ...]
@@ -103,8 +101,7 @@ class RanTrial:
     because: str = ""
 
 
-@dataclass(slots=True)
-class _Progress:
+class _Progress(msgspec.Struct):
     """What one leg hands to the next."""
 
     calls: int = 0
@@ -112,7 +109,7 @@ class _Progress:
     store_digest: str = ""
     diff: tuple[Effect, ...] = ()
     history: tuple[Message, ...] = ()
-    state: StateStore = field(default_factory=StateStore)
+    state: StateStore = msgspec.field(default_factory=StateStore)
 
 
 async def run_trial(setup: TrialSetup) -> RanTrial:
@@ -310,6 +307,8 @@ def _role(role: str) -> Any:
 
 def _part(folder: Path, part: Any) -> TextPart | ImagePart:
     if isinstance(part, ImageContent):
+        import mimetypes  # few cases have an image
+
         media_type = mimetypes.guess_type(part.image)[0] or "image/png"
         return ImagePart(media_type, base64.b64encode((folder / part.image).read_bytes()).decode())
     return TextPart(part.text)

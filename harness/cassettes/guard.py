@@ -13,7 +13,6 @@ import os
 import platform
 import socket
 import sys
-import sysconfig
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -184,6 +183,8 @@ def _text(value: object) -> str:
 
 def _who_asks() -> str:
     """`file:line` of the nearest caller outside the standard library, installed packages and this product."""
+    import sysconfig  # only where somebody is refused
+
     paths = (sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
     outside = (*paths, "<frozen", __file__.rpartition("cassettes")[0])
     frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - names the caller without building a traceback

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from harness.dialects.base import ChatDialect, DecodedStream, Dialect, EmbeddingDialect, StreamDecoder
@@ -33,6 +34,7 @@ _BY_PATH: dict[str, Dialect] = {
 }
 
 
+@lru_cache(maxsize=64)
 def dialect_of(uri: str) -> Dialect | None:
     """Tell the dialect of a request by the path of its *uri*; None where the interface behind it is not supported."""
     try:

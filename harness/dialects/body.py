@@ -46,8 +46,10 @@ def plain(headers: Mapping[str, str], body: bytes) -> bytes:
         raise BodyError(f"the body is {len(body)} bytes long, more than {MAX_BODY_BYTES}")
     if body[:2] == b"\x1f\x8b":
         return _inflate(body, 31)
+    if body[:1] in _STARTS_OF_TEXT:
+        return body
     encoding = header(headers, "content-encoding").strip().lower()
-    if encoding in _UNPACKED or body[:1] in _STARTS_OF_TEXT:
+    if encoding in _UNPACKED:
         return body
     if encoding == "deflate":
         return _inflate(body, 15 if body[:1] == b"\x78" else -15)

@@ -1,4 +1,8 @@
-"""The two chat dialects: they differ in their wire formats, not in how a response is approached."""
+"""
+The two chat dialects: they differ in their wire formats, not in how a response is approached.
+
+Every replay comes through here, and most need one reader of the dozen: the others are imported where they are used.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +13,11 @@ from typing import Literal
 
 import msgspec
 
-from harness.dialects import (
-    anthropic_encode,
-    anthropic_reply,
-    anthropic_request,
-    openai_encode,
-    openai_reply,
-    openai_request,
-)
-from harness.dialects.anthropic_stream import AnthropicStreamDecoder
+from harness.dialects import openai_reply
 from harness.dialects.base import MAX_UNKNOWN, DecodedStream, StreamDecoder
 from harness.dialects.body import BodyError, header, load_object, plain
 from harness.dialects.failures import Provider, anthropic_error, failure, openai_error
-from harness.dialects.openai_stream import OpenAIStreamDecoder
 from harness.dialects.sse import SseReader, looks_like_sse
-from harness.dialects.unknown import unknown_in_anthropic, unknown_in_openai
 from harness.records.faults import ErrorKind, ModelError
 from harness.records.messages import Json, ModelReply, ModelRequest, ReplyChunk
 
@@ -106,18 +100,26 @@ class OpenAIChat(_Chat):
     _provider: Provider = "openai"
 
     def decode_request(self, body: bytes) -> ModelRequest:
-        return openai_request.request_from(body)
+        from harness.dialects.openai_request import request_from
+
+        return request_from(body)
 
     def stream_decoder(self, *, asked_model: str = "") -> StreamDecoder:
+        from harness.dialects.openai_stream import OpenAIStreamDecoder
+
         return OpenAIStreamDecoder(asked_model)
 
     def encode_reply(self, reply: ModelReply, *, id: str, created: int) -> bytes:
-        return openai_encode.reply_body(reply, id=id, created=created)
+        from harness.dialects.openai_encode import reply_body
+
+        return reply_body(reply, id=id, created=created)
 
     def encode_stream(
         self, reply: ModelReply, *, id: str, created: int, text_pieces: Sequence[str] | None = None
     ) -> list[bytes]:
-        return openai_encode.stream_events(reply, id=id, created=created, text_pieces=text_pieces)
+        from harness.dialects.openai_encode import stream_events
+
+        return stream_events(reply, id=id, created=created, text_pieces=text_pieces)
 
     def encode_error(self, status: int, kind: ErrorKind, message: str) -> bytes:
         return msgspec.json.encode(openai_error(kind, message))
@@ -126,6 +128,8 @@ class OpenAIChat(_Chat):
         return openai_reply.reply_from(answer, asked_model)
 
     def _unknown_in(self, answer: dict[str, Json]) -> list[str]:
+        from harness.dialects.unknown import unknown_in_openai
+
         return unknown_in_openai(answer)
 
 
@@ -136,26 +140,38 @@ class Anthropic(_Chat):
     _provider: Provider = "anthropic"
 
     def decode_request(self, body: bytes) -> ModelRequest:
-        return anthropic_request.request_from(body)
+        from harness.dialects.anthropic_request import request_from
+
+        return request_from(body)
 
     def stream_decoder(self, *, asked_model: str = "") -> StreamDecoder:
+        from harness.dialects.anthropic_stream import AnthropicStreamDecoder
+
         return AnthropicStreamDecoder(asked_model)
 
     def encode_reply(self, reply: ModelReply, *, id: str, created: int) -> bytes:
-        return anthropic_encode.reply_body(reply, id=id)
+        from harness.dialects.anthropic_encode import reply_body
+
+        return reply_body(reply, id=id)
 
     def encode_stream(
         self, reply: ModelReply, *, id: str, created: int, text_pieces: Sequence[str] | None = None
     ) -> list[bytes]:
-        return anthropic_encode.stream_events(reply, id=id, text_pieces=text_pieces)
+        from harness.dialects.anthropic_encode import stream_events
+
+        return stream_events(reply, id=id, text_pieces=text_pieces)
 
     def encode_error(self, status: int, kind: ErrorKind, message: str) -> bytes:
         return msgspec.json.encode(anthropic_error(kind, message))
 
     def _reply_from(self, answer: dict[str, Json], asked_model: str) -> ModelReply:
-        return anthropic_reply.reply_from(answer, asked_model)
+        from harness.dialects.anthropic_reply import reply_from
+
+        return reply_from(answer, asked_model)
 
     def _unknown_in(self, answer: dict[str, Json]) -> list[str]:
+        from harness.dialects.unknown import unknown_in_anthropic
+
         return unknown_in_anthropic(answer)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
 from typing import Literal, NamedTuple
 
 from harness.dialects.body import BodyError, header, load_json, plain, text_or_empty, well_formed
@@ -143,6 +142,8 @@ def retry_after_ms(headers: Mapping[str, str]) -> int | None:
             continue
         if 0 <= wait < 1e9:
             return round(wait * factor)
+    from email.utils import parsedate_to_datetime  # the whole of email, for the rarest of headers
+
     try:
         until = parsedate_to_datetime(header(headers, "retry-after"))
         since = parsedate_to_datetime(header(headers, "date"))

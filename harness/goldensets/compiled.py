@@ -10,7 +10,6 @@ import hashlib
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from glob import escape
 from pathlib import Path
 from typing import TypeVar
 
@@ -78,6 +77,8 @@ def _digest(content: bytes, path: Path, key: str, code: Sequence[Path]) -> str:
 
 def _store(place: Path, content: bytes, *, name: str) -> None:
     """Write a compiled file whole or not at all, and drop its forerunners; a cache that cannot be written is no error."""
+    from glob import escape
+
     temporary = place.with_suffix(f".{os.getpid()}.tmp")
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
