@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,7 +17,7 @@ from harness.cassettes.clock import VirtualClock, WallClock
 from harness.cassettes.file import Cassette
 from harness.cassettes.fingerprint import Fingerprinter
 from harness.cassettes.pack import Pack
-from harness.cassettes.paths import cassette_path
+from harness.cassettes.paths import cassette_name
 from harness.cassettes.player import Player
 from harness.config import Config, ModelConfig
 from harness.errors import CassetteError, UsageError
@@ -73,6 +74,8 @@ class Project:
     def __init__(self, config: Config) -> None:
         self.config = config
         self.cache = config.root / CACHE
+        self._root = f"{config.root}{os.sep}"
+        self._cassettes = f"{config.cassettes}{os.sep}"
         self._sets: dict[str, GoldenSet] = {}
         self._agents: dict[str, LoadedAgent] = {}
         self._worlds: dict[str, WorldTemplate] = {}
@@ -102,15 +105,19 @@ class Project:
             self._worlds[name] = find_world(self.config.goldensets, name, cache=self.cache / "worlds")
         return self._worlds[name]
 
-    def cassette(self, path: Path) -> Cassette:
+    def cassette_path(self, cell: Cell) -> str:
+        """Where the cassette of *cell* lies; a text, because it is asked for once a trial."""
+        return self._cassettes + cassette_name(cell)
+
+    def cassette(self, path: Path | str) -> Cassette:
         """The cassette at *path*, in its compiled form where that is current."""
         if self._pack is None:
             self._pack = Pack(self.cache / "replay.sqlite")
         return self._pack.load(path)
 
-    def relative(self, path: Path) -> str:
-        """*path* as people read it: relative to the project."""
-        return _relative(path, self.config.root)
+    def relative(self, path: Path | str) -> str:
+        """*path* as people read it: relative to the project where it lies in it."""
+        return str(path).removeprefix(self._root).replace(os.sep, "/")
 
     def model(self, name: str) -> ModelConfig | None:
         """What pyproject.toml says of a model."""
@@ -145,7 +152,7 @@ class Project:
 async def replay(project: Project, planned: PlannedCell, *, port: ReplayPort) -> Trial:
     """Run *planned* against its cassette on the port `fast` or `wire`."""
     cell = planned.cell
-    path = cassette_path(project.config.cassettes, cell)
+    path = project.cassette_path(cell)
     relative = project.relative(path)
     try:
         cassette = project.cassette(path)
@@ -221,7 +228,7 @@ def script_path(project: Project, cell: Cell) -> Path:
     raise UsageError(
         "no-script",
         f"no script for case `{cell.case}` and agent `{cell.agent}`",
-        hint=f"write {_relative(folder / cell.agent / cell.case, project.config.root)}.yaml, or name another --model",
+        hint=f"write {project.relative(folder / cell.agent / cell.case)}.yaml, or name another --model",
     )
 
 
@@ -256,10 +263,3 @@ def _unchecked(cell: Cell, error: CassetteError, path: str) -> Trial:
     return Trial(
         cell=cell, traces=(), cassette=path, code=error.code, could_not_check=str(error.message), cause="cassette"
     )
-
-
-def _relative(path: Path, root: Path) -> str:
-    try:
-        return path.relative_to(root).as_posix()
-    except ValueError:
-        return str(path)

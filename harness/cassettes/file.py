@@ -175,7 +175,7 @@ def dump(cassette: Cassette) -> bytes:
     return block_yaml(document).encode()
 
 
-def read_bytes(path: Path) -> bytes:
+def read_bytes(path: Path | str) -> bytes:
     """
     Read a file that may be a cassette.
 

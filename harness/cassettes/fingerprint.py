@@ -43,6 +43,12 @@ _MESSAGE_FIELDS = ("role", "content", "tool_calls", "tool_call_id", "thinking")
 _parameters_of = attrgetter(*_PARAMETERS)
 
 
+_Heads = dict[Hashable, tuple[tuple[ToolSpec, ...], bytes]]
+_MOST_HEADS = 1024
+_plain_heads: _Heads = {}
+"""Shared by the trials in which nothing is volatile: there a head depends on the request alone."""
+
+
 class Canonical(msgspec.Struct, frozen=True):
     """A request as its fingerprint sees it, in parts that can be compared; ids are renamed within each message."""
 
@@ -87,8 +93,8 @@ class Fingerprinter:
         self._scrub = scrub
         self._root = _Node(None, None, b"", {})
         self._texts: dict[str, str] = {}
-        self._tools: dict[int, tuple[ToolSpec, str]] = {}
-        self._heads: dict[Hashable, tuple[tuple[ToolSpec, ...], bytes]] = {}
+        plain = not self._volatile and scrub is scrub_shapes
+        self._heads: _Heads = _plain_heads if plain else {}
 
     def ask(self, request: ModelRequest | EmbeddingRequest) -> str:
         """The fingerprint of a logical call."""
@@ -188,7 +194,7 @@ class Fingerprinter:
         return [self._clean(part.text)] if isinstance(part, TextPart) else part
 
     def _head(self, request: ModelRequest) -> bytes:
-        """The canonical line of parameters and tools; a trial sends few different ones."""
+        """The canonical line of parameters and tools; trials send few different ones, and mostly the same."""
         parameters = _parameters_of(request)
         key = None if request.json_schema is not None else (parameters, *map(id, request.tools))
         known = self._heads.get(key) if key else None
@@ -197,6 +203,8 @@ class Fingerprinter:
             head["tools"] = [self._tool_digest(tool) for tool in request.tools]
             known = (request.tools, canonical_json(head))  # the tools are kept alive, so that their id() stays theirs
             if key:
+                if len(self._heads) >= _MOST_HEADS:
+                    self._heads.clear()
                 self._heads[key] = known
         return known[1]
 
@@ -205,11 +213,7 @@ class Fingerprinter:
         return {name: _parameter(value) for name, value in named if _was_sent(value)}
 
     def _tool_digest(self, tool: ToolSpec) -> str:
-        known = self._tools.get(id(tool))
-        if known is None:
-            named = digest([tool.name, self._clean(tool.description), self._clean_json(tool.parameters)])
-            known = self._tools[id(tool)] = (tool, named)
-        return known[1]
+        return digest([tool.name, self._clean(tool.description), self._clean_json(tool.parameters)])
 
     def _clean(self, text: str) -> str:
         """*text* without secrets, volatile parts replaced."""

@@ -43,7 +43,7 @@ class Pack:
         self._new: list[tuple[str, bytes, bytes]] = []
         self._database = _opened(path) if path.exists() else None
 
-    def load(self, path: Path) -> Cassette:
+    def load(self, path: Path | str) -> Cassette:
         """
         Read the cassette at *path*.
 

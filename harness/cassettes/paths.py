@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -13,12 +15,18 @@ from harness.records.run import Cell
 MOST_NAME_BYTES = 120
 """The longest file or folder name, ending included; what is longer is cut and told apart by a digest."""
 _ENDING = ".yaml"
+_plain = re.compile(r"[\w@=+,.~-]+", re.ASCII).fullmatch
+"""Whether nothing in a name has to be encoded."""
 
 
 def cassette_path(root: Path, cell: Cell) -> Path:
     """The file of *cell* below *root*, the project's cassettes folder."""
-    folder = root / _safe(cell.agent) / _safe(cell.model) / _safe(cell.set)
-    return folder / _safe(cell.case, ending=f".{cell.trial}{_ENDING}")
+    return root / cassette_name(cell)
+
+
+def cassette_name(cell: Cell) -> str:
+    """The file of *cell* as a text relative to the project's cassettes folder."""
+    return f"{_folder(cell.agent, cell.model, cell.set)}/{_safe(cell.case, ending=f'.{cell.trial}{_ENDING}')}"
 
 
 def cell_of(root: Path, path: Path) -> Cell | None:
@@ -59,9 +67,14 @@ def _named(cell: Cell) -> str:
     return f"{cell.agent}/{cell.model}/{cell.set}/{cell.case}.{cell.trial}"
 
 
+@lru_cache(maxsize=256)
+def _folder(agent: str, model: str, set_: str) -> str:
+    return f"{_safe(agent)}/{_safe(model)}/{_safe(set_)}"
+
+
 def _safe(name: str, *, ending: str = "") -> str:
     """Percent-encode what a file system could take amiss; cut what is too long."""
-    encoded = quote(name, safe="@=+,")
+    encoded = name if _plain(name) else quote(name, safe="@=+,")
     if not encoded.strip("."):
         encoded = encoded.replace(".", "%2E")
     if len(encoded) + len(ending) > MOST_NAME_BYTES:
