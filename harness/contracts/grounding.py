@@ -89,6 +89,8 @@ def grounded_numbers(view: TrialView) -> Iterator[Found]:
     sources = _Sources(view)
     tokens = sources.tokens()
     likely = [number for number in likely if number.text not in tokens]
+    if not likely:
+        return
     unknown = [number for number in _outside(likely, answer, _DATES, _MARKS) if not sources.hold(number)]
     if unknown:
         unknown = _outside(unknown, answer, _MONTH_FIRST)
