@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -33,6 +34,8 @@ from harness.worlds.world import WorldTemplate, find_world
 ReplayPort = Literal["fast", "wire"]
 
 CACHE = ".cache"
+_TRANSPORT = "harness.cassettes.transport"
+"""Loaded by the wire port alone; the fast port never imports it."""
 SCRIPTED = "scripted"
 LIVE_SECONDS = 1800.0
 """Wall-clock time that a leg gets at least on a live port."""
@@ -160,7 +163,7 @@ async def replay(project: Project, planned: PlannedCell, *, port: ReplayPort) ->
         return _unchecked(cell, error, relative)
     fingerprinter = Fingerprinter(planned.case.volatile)
     player = Player(cassette, order=planned.case.order, fingerprinter=fingerprinter)
-    guard.forget_refused()
+    _forget_refused()
     began = time.perf_counter()
     world = project.world(planned)
     ran = await run_trial(
@@ -232,11 +235,24 @@ def script_path(project: Project, cell: Cell) -> Path:
     )
 
 
+def _refused() -> list[str]:
+    """What the trial tried to send past its cassette, whatever it did with the error: sockets, and requests by HTTP."""
+    transport = sys.modules.get(_TRANSPORT)
+    return [*guard.refused(), *(transport.refusals if transport else ())]
+
+
+def _forget_refused() -> None:
+    guard.forget_refused()
+    transport = sys.modules.get(_TRANSPORT)
+    if transport is not None:
+        transport.refusals.clear()
+
+
 def _as_trial(cell: Cell, ran: RanTrial, player: Player, path: str, replay_ms: float) -> Trial:
     provenance = player.cassette.provenance
     unused = player.unused()
     code, because, cause = ran.code, ran.because, ""
-    if refused := guard.refused():
+    if refused := _refused():
         code, because, cause = "network-refused", refused[0], "code"
     elif player.misses:
         first = player.misses[0]

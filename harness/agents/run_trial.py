@@ -211,6 +211,9 @@ class _Stretch:
             self.writer.emit(Warned(code="agent_crash", detail=end.because), cut=False)
             if not unused and not missed:  # served to its end: the crash is the agent's own, and breaks CX5
                 end.code, end.because = "", ""
+        for pattern in self.setup.fingerprints.unmatched_volatile if last else ():
+            detail = f"the case declares {pattern} volatile, and nothing matched it"
+            self.writer.emit(Warned(code="unmatched_volatile", detail=detail), cut=False)
         self.writer.emit(self._finished(end, unused, missed), cut=False)
         self.progress.calls = self.models.number
         self.progress.tool_calls += self.tools.calls

@@ -139,6 +139,25 @@ def test_an_agent_that_reaches_for_the_network_is_caught(project: ScratchProject
     assert "network-refused" == only(ran.document)["code"]
 
 
+def test_a_request_past_the_cassette_is_caught_on_the_wire_port_too(project: ScratchProject) -> None:
+    """Where transports are patched, a request by HTTP that is not a model call of the trial gives no verdict either."""
+    project.replace(
+        "agents/example/agent.py",
+        "        messages = [",
+        "        import httpx\n"
+        "        try:\n"
+        "            httpx.get('http://127.0.0.1:9/')\n"
+        "        except BaseException:\n"
+        "            pass\n"
+        "        messages = [",
+    )
+    ran = project.harness("run", "--wire", "--json")
+
+    assert 3 == ran.exit_code
+    assert "network-refused" == only(ran.document)["code"]
+    assert "http://127.0.0.1:9/" in str(only(ran.document)["because"])
+
+
 def test_a_script_that_is_not_followed_leaves_no_cassette(project: ScratchProject) -> None:
     """An unmet expectation refuses the recording, keeps the old cassette and says what was expected."""
     old = project.path(CASSETTE).read_bytes()

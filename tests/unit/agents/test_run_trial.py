@@ -72,11 +72,12 @@ class Plain:
 
 def ran(run: Run, *replies: ModelReply | ModelError, case: GoldenCase | None = None) -> RanTrial:
     """Run an agent whose `run` is *run* on a list of replies."""
+    volatile = case.volatile if case else ()
     port = ListPort(replies)
     agent = LoadedAgent(name="plain", build=lambda ctx: Plain(ctx, run))
     setup = TrialSetup(
         cell=Cell("plain", "scripted", "set", "case", 0), case=case or GoldenCase(id="case", question="What is in it?"),
-        agent=agent, world=Shelf(), port=port, clock=VirtualClock(Shelf.now), fingerprints=Fingerprinter(), tape=port,
+        agent=agent, world=Shelf(), port=port, clock=VirtualClock(Shelf.now), fingerprints=Fingerprinter(volatile), tape=port,
         default_model="m",
     )  # fmt: skip
     return asyncio.run(run_trial(setup))
@@ -406,3 +407,12 @@ def test_a_call_finds_its_turn() -> None:
     trace = ran(forgetful, ModelReply(text="", tool_calls=(ToolCall("x", "look", "{}", {}),))).traces[0]
 
     assert [1, 1, None] == [event.turn for event in trace.of("tool_call")]
+
+
+def test_a_volatile_pattern_that_matched_nothing_is_told() -> None:
+    """A pattern that no message holds is a warning of the last leg; one that matched is not."""
+    case = GoldenCase(id="case", question="At 12:34?", volatile=("[0-9]{2}:[0-9]{2}", "order [0-9]+"))
+    trial = ran(looks, call("look", {}), ModelReply(text="Empty."), case=case)
+
+    warnings = [(event.data.code, event.data.detail) for event in trial.traces[0].of("warning")]
+    assert [("unmatched_volatile", "the case declares order [0-9]+ volatile, and nothing matched it")] == warnings
