@@ -238,7 +238,8 @@ def script_path(project: Project, cell: Cell) -> Path:
 def _refused() -> list[str]:
     """What the trial tried to send past its cassette, whatever it did with the error: sockets, and requests by HTTP."""
     transport = sys.modules.get(_TRANSPORT)
-    return [*guard.refused(), *(transport.refusals if transport else ())]
+    sent = [f"send {refusal}" for refusal in transport.refusals] if transport else []
+    return [f"something tried to {what}, but a replay has no network" for what in [*guard.refused(), *sent]]
 
 
 def _forget_refused() -> None:

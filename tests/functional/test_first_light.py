@@ -155,7 +155,7 @@ def test_a_request_past_the_cassette_is_caught_on_the_wire_port_too(project: Scr
 
     assert 3 == ran.exit_code
     assert "network-refused" == only(ran.document)["code"]
-    assert "http://127.0.0.1:9/" in str(only(ran.document)["because"])
+    assert "something tried to reach 127.0.0.1:9 (agents/example/agent.py:" in str(only(ran.document)["because"])
 
 
 def test_a_script_that_is_not_followed_leaves_no_cassette(project: ScratchProject) -> None:
