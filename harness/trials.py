@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -163,7 +163,7 @@ async def replay(project: Project, planned: PlannedCell, *, port: ReplayPort) ->
         return _unchecked(cell, error, relative)
     fingerprinter = Fingerprinter(planned.case.volatile)
     player = Player(cassette, order=planned.case.order, fingerprinter=fingerprinter)
-    _forget_refused()
+    seen = len(_refused())
     began = time.perf_counter()
     world = project.world(planned)
     ran = await run_trial(
@@ -173,7 +173,8 @@ async def replay(project: Project, planned: PlannedCell, *, port: ReplayPort) ->
         )
     )  # fmt: skip
     replay_ms = (time.perf_counter() - began) * 1000
-    return _as_trial(cell, ran, player, relative, replay_ms)
+    # of trials that run at once each bears what any of them tried: better one verdict too few than one too many
+    return _as_trial(cell, ran, player, relative, replay_ms, _refused()[min(seen, guard.MAX_REMEMBERED - 1) :])
 
 
 def _setup(
@@ -242,18 +243,11 @@ def _refused() -> list[str]:
     return [f"something tried to {what}, but a replay has no network" for what in [*guard.refused(), *sent]]
 
 
-def _forget_refused() -> None:
-    guard.forget_refused()
-    transport = sys.modules.get(_TRANSPORT)
-    if transport is not None:
-        transport.refusals.clear()
-
-
-def _as_trial(cell: Cell, ran: RanTrial, player: Player, path: str, replay_ms: float) -> Trial:
+def _as_trial(cell: Cell, ran: RanTrial, player: Player, path: str, replay_ms: float, refused: Sequence[str]) -> Trial:
     provenance = player.cassette.provenance
     unused = player.unused()
     code, because, cause = ran.code, ran.because, ""
-    if refused := _refused():
+    if refused:
         code, because, cause = "network-refused", refused[0], "code"
     elif player.misses:
         first = player.misses[0]

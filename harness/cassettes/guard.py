@@ -24,7 +24,8 @@ from harness.errors import ReplayMissError
 
 ENVIRONMENT = "HARNESS_GUARD"
 """Environment variable: `kernel` lets `engage` ask the kernel as well."""
-MAX_REMEMBERED = 100
+MAX_REMEMBERED = 1000
+"""Once so much was refused, nothing more is kept, and every later trial of the run counts as one that tried."""
 _LOOKUPS = ("socket.gethostbyname", "socket.gethostbyaddr", "socket.getnameinfo")
 _SENDS = {"socket.connect": "connect to", "socket.sendto": "send to", "socket.sendmsg": "send to"}
 _HINT = (
