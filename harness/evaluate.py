@@ -89,60 +89,6 @@ def run(
             return _run_into(store, project, chosen, port, jobs, about, on_verdict)
 
 
-def _run_into(
-    store: RunStore,
-    project: Project,
-    chosen: RunPlan,
-    port: ReplayPort,
-    jobs: int,
-    about: dict[str, Json],
-    on_verdict: OnVerdict | None,
-) -> RunRecord:
-    judged = Judged(project)
-    done = dict(store.done)
-    left = [planned for planned in chosen.cells if planned.cell not in done]
-
-    def collect(trial: Trial, case: GoldenCase) -> None:
-        verdict = judged.verdict(trial, case)
-        store.append(verdict, trial.traces)
-        done[verdict.cell] = verdict
-        if on_verdict is not None:
-            on_verdict(verdict, len(done), len(chosen.cells))
-
-    asyncio.run(_replay_all(project, left, port, jobs, collect))
-    ordered = [done[planned.cell] for planned in chosen.cells if planned.cell in done]
-    record = RunRecord(
-        run=store.run, results=tuple(ordered), totals=totals_of(ordered), exit_code=int(exit_code_of(ordered)),
-        partial=chosen.partial, manifest=about,
-    )  # fmt: skip
-    store.finish(record)
-    project.close()
-    return record
-
-
-async def _replay_all(
-    project: Project,
-    cells: Iterable[PlannedCell],
-    port: ReplayPort,
-    jobs: int,
-    collect: Callable[[Trial, GoldenCase], None],
-) -> None:
-    """Run *cells*, at most *jobs* at once, handing over each trial as it ends."""
-    if jobs <= 1:
-        for planned in cells:
-            collect(await replay(project, planned, port=port), planned.case)
-        return
-    queue = iter(cells)
-
-    async def work() -> None:
-        for planned in queue:
-            collect(await replay(project, planned, port=port), planned.case)
-
-    async with asyncio.TaskGroup() as group:
-        for _ in range(jobs):
-            group.create_task(work())
-
-
 def record(project: Project, chosen: RunPlan, **how: Any) -> RecordOutcome:
     """Record the trials of *chosen*: see `harness.recording.record`, which loads litellm."""
     from harness.recording import record as recorded
@@ -243,3 +189,57 @@ def manifest(project: Project, port: ReplayPort, guards: Sequence[str]) -> dict[
         "agents": project.agent_digests(),
         "matrix": digest([str(row) for row in project.config.matrix]),
     }
+
+
+def _run_into(
+    store: RunStore,
+    project: Project,
+    chosen: RunPlan,
+    port: ReplayPort,
+    jobs: int,
+    about: dict[str, Json],
+    on_verdict: OnVerdict | None,
+) -> RunRecord:
+    judged = Judged(project)
+    done = dict(store.done)
+    left = [planned for planned in chosen.cells if planned.cell not in done]
+
+    def collect(trial: Trial, case: GoldenCase) -> None:
+        verdict = judged.verdict(trial, case)
+        store.append(verdict, trial.traces)
+        done[verdict.cell] = verdict
+        if on_verdict is not None:
+            on_verdict(verdict, len(done), len(chosen.cells))
+
+    asyncio.run(_replay_all(project, left, port, jobs, collect))
+    ordered = [done[planned.cell] for planned in chosen.cells if planned.cell in done]
+    record = RunRecord(
+        run=store.run, results=tuple(ordered), totals=totals_of(ordered), exit_code=int(exit_code_of(ordered)),
+        partial=chosen.partial, manifest=about,
+    )  # fmt: skip
+    store.finish(record)
+    project.close()
+    return record
+
+
+async def _replay_all(
+    project: Project,
+    cells: Iterable[PlannedCell],
+    port: ReplayPort,
+    jobs: int,
+    collect: Callable[[Trial, GoldenCase], None],
+) -> None:
+    """Run *cells*, at most *jobs* at once, handing over each trial as it ends."""
+    if jobs <= 1:
+        for planned in cells:
+            collect(await replay(project, planned, port=port), planned.case)
+        return
+    queue = iter(cells)
+
+    async def work() -> None:
+        for planned in queue:
+            collect(await replay(project, planned, port=port), planned.case)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(jobs):
+            group.create_task(work())
