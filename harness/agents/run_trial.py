@@ -124,8 +124,7 @@ async def run_trial(setup: TrialSetup) -> RanTrial:
     for number, (text, leg) in enumerate(stretches):
         stretch = _Stretch(setup, progress, number, text, leg)
         end = await stretch.run()
-        stretch.close(end, last=number == len(stretches) - 1)
-        traces.append(stretch.writer.trace())
+        traces.append(stretch.close(end, last=number == len(stretches) - 1))
         if end.code:
             return RanTrial(traces=tuple(traces), code=end.code, because=end.because)
     return RanTrial(traces=tuple(traces))
@@ -199,8 +198,8 @@ class _Stretch:
     def _error(self, kind: str, message: str) -> None:
         self.writer.emit(ErrorRaised(kind=kind, message=message, where="harness"), cut=False)
 
-    def close(self, end: _End, *, last: bool) -> None:
-        """Ask the tape what was missed and left, settle what that means, and write `trial_finished`."""
+    def close(self, end: _End, *, last: bool) -> Trace:
+        """Ask the tape what was missed and left, settle what that means, write `trial_finished`; the whole trace."""
         if self.writer.unopened:
             self.writer.open(self._started(_question(self.setup, self.text, self.progress, resume=self.resume)))
         missed = self.setup.tape.missed_keys()
@@ -217,7 +216,9 @@ class _Stretch:
         self.writer.emit(self._finished(end, unused, missed), cut=False)
         self.progress.calls = self.models.number
         self.progress.tool_calls += self.tools.calls
-        self.progress.history = _history_after(self.progress.history, self.text, self.writer.trace())
+        trace = self.writer.trace()
+        self.progress.history = _history_after(self.progress.history, self.text, trace)
+        return trace
 
     def _started(self, question: Question) -> TrialStarted:
         limits = self.setup.case.limits

@@ -63,14 +63,13 @@ class Canonical(msgspec.Struct, frozen=True):
 class _Node:
     """The state after one message of a conversation; conversations that begin alike share their first nodes."""
 
-    __slots__ = ("digest", "hasher", "names", "next", "parent", "source")
+    __slots__ = ("digests", "hasher", "names", "next", "source")
 
     def __init__(self, parent: _Node | None, source: Message | None, line: bytes, names: dict[str, str]) -> None:
-        self.parent = parent
         self.source = source  # kept alive, so that its id() stays its own
         self.names = names
         self.next: dict[int, _Node] = {}
-        self.digest = digest_bytes(line) if line else ""
+        self.digests: tuple[str, ...] = (*parent.digests, digest_bytes(line)) if parent else ()
         self.hasher: hashlib._Hash = parent.hasher.copy() if parent else hashlib.sha256()
         self.hasher.update(line)
 
@@ -111,12 +110,7 @@ class Fingerprinter:
 
     def prefixes(self, messages: Sequence[Message]) -> tuple[str, ...]:
         """One digest a message, in order; a conversation that goes on from another starts with the same ones."""
-        node: _Node | None = self._walk(messages)
-        digests = []
-        while node is not None and node.source is not None:
-            digests.append(node.digest)
-            node = node.parent
-        return tuple(reversed(digests))
+        return self._walk(messages).digests
 
     def wire(self, body: bytes) -> str:
         """The fingerprint of a body as it goes over the wire; bodies that are not JSON are taken byte for byte."""

@@ -23,8 +23,8 @@ from harness.records.digest import digest
 _FIELDS = [str(kind.__struct_fields__) for kind in (Cassette, Provenance, Interaction)]
 _SECONDS_TO_WAIT = 2.0
 _WRITE_EVERY = 500
-_PRAGMAS = ("PRAGMA page_size = 16384", "PRAGMA mmap_size = 268435456", "PRAGMA synchronous = OFF")
-"""Large pages, read in place: an entry is some 20 KB, and what a crash loses is compiled again."""
+_PRAGMAS = ("PRAGMA page_size = 16384", "PRAGMA cache_size = -512", "PRAGMA synchronous = OFF")
+"""Large pages for entries of some 20 KB, few kept, since each is read once; what a crash loses is compiled again."""
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(Cassette)

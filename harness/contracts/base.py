@@ -18,7 +18,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import msgspec
@@ -190,6 +190,7 @@ def contract(
     return wrap
 
 
+@cache
 def _options_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     parameters = inspect.signature(function).parameters.values()
     return {p.name: p for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}

@@ -159,8 +159,9 @@ def test_what_was_read_is_not_read_again():
     messages = conversation()
     printer.ask(request(messages[:3]))
     known = printer._walk(messages[:3])
+    last = printer._walk(messages)
 
-    assert known is printer._walk(messages).parent.parent
+    assert known.next[id(messages[3])].next[id(messages[4])] is last
 
 
 def test_a_conversation_that_goes_on_starts_with_the_same_prefixes():
