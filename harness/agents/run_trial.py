@@ -18,6 +18,7 @@ from harness.agents.protocol import Question
 from harness.agents.trace_writer import LegCutError, Listener, TraceWriter
 from harness.agents.traced_models import Fingerprints, TracedModels
 from harness.agents.traced_tools import External, TracedTools
+from harness.agents.watchdog import HungError, watched
 from harness.errors import LimitExceededError, ReplayMissError
 from harness.models.capability import capability_of
 from harness.models.port import Port
@@ -171,14 +172,16 @@ class _Stretch:
     async def run(self) -> _End:
         """Let the agent work until it ends, is cut off, or fails; never raises for what an agent can do."""
         end = _End()
+        deadline: asyncio.Timeout | None = None
         question = _question(self.setup, self.text, self.progress, resume=self.resume)
         try:
             agent = self.setup.agent.build(self.ctx)
             self.writer.open(self._started(question))
-            async with asyncio.timeout(self.seconds), _closing(agent.run(question)) as events:
-                async for event in events:
-                    self.writer.tell(event)
-                    end.saw(event)
+            with watched(self.seconds):
+                async with asyncio.timeout(self.seconds) as deadline, _closing(agent.run(question)) as events:
+                    async for event in events:
+                        self.writer.tell(event)
+                        end.saw(event)
         except LegCutError:
             self._error("stopped", "cut off by the case")
             end.status, end.reason = "cancelled", "stopped"
@@ -188,11 +191,15 @@ class _Stretch:
         except ReplayMissError as miss:
             end.status, end.reason = "failed", miss.code
             end.code, end.because = miss.code, miss.explanation
-        except TimeoutError:
-            end.status, end.reason = "failed", "timeout"
-            end.code, end.because = "timeout", f"no end after {self.seconds:g} s of wall time"
-        except Exception as error:  # noqa: BLE001  # the agent's crash is data
-            end.crashed(error)
+        except HungError:
+            end.ran_out(self.seconds, "; the agent does not give control back")
+        except BaseException as error:  # the agent's crash is data, `sys.exit` included
+            if isinstance(error, KeyboardInterrupt) or _is_cancelled():
+                raise
+            if isinstance(error, TimeoutError) and deadline is not None and deadline.expired():
+                end.ran_out(self.seconds)
+            else:
+                end.crashed(error)
         return end
 
     def _error(self, kind: str, message: str) -> None:
@@ -246,6 +253,12 @@ class _Stretch:
         )  # fmt: skip
 
 
+def _is_cancelled() -> bool:
+    """Whether the run itself is being cancelled, by Ctrl-C for one: no business of the agent's."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
 @asynccontextmanager
 async def _closing(events: AsyncIterator[EventData]) -> AsyncIterator[AsyncIterator[EventData]]:
     """Close the agent's generator where it stands, so that nothing of it runs on after its leg."""
@@ -271,7 +284,11 @@ class _End:
             self.status = "cancelled" if event.kind == "cancelled" else "failed"
             self.reason = event.kind
 
-    def crashed(self, error: Exception) -> None:
+    def ran_out(self, seconds: float, how: str = "") -> None:
+        self.status, self.reason = "failed", "timeout"
+        self.code, self.because = "timeout", f"no end after {seconds:g} s of wall time{how}"
+
+    def crashed(self, error: BaseException) -> None:
         last = traceback.extract_tb(error.__traceback__)[-1]
         self.status, self.reason = "failed", f"crash: {type(error).__name__}"
         self.code = "agent-crash"

@@ -416,3 +416,36 @@ def test_a_volatile_pattern_that_matched_nothing_is_told() -> None:
 
     warnings = [(event.data.code, event.data.detail) for event in trial.traces[0].of("warning")]
     assert [("unmatched_volatile", "the case declares order [0-9]+ volatile, and nothing matched it")] == warnings
+
+
+@pytest.mark.parametrize("leaving", [SystemExit(0), asyncio.CancelledError(), TimeoutError("its own")])
+def test_an_agent_that_leaves_is_a_crash_and_never_the_end_of_the_run(leaving: BaseException) -> None:
+    """`sys.exit(0)`, a cancellation or a time-out of the agent's own making gives no verdict while calls are left."""
+
+    async def leaves(ctx: AgentContext, question: Question) -> AsyncIterator[EventData]:
+        raise leaving
+        yield
+
+    trial = ran(leaves, ModelReply(text="never asked"))
+
+    assert "agent-crash" == trial.code
+    assert trial.because.startswith(f"{type(leaving).__name__}: ")
+
+
+def test_an_endless_loop_is_ended() -> None:
+    """An agent that never awaits is cut off too, however much it catches."""
+
+    async def spins(ctx: AgentContext, question: Question) -> AsyncIterator[EventData]:
+        while True:
+            try:
+                while True:
+                    pass
+            except Exception:  # noqa: BLE001
+                pass
+        yield
+
+    trial = ran(spins, case=GoldenCase(id="case", question="?", limits=Limits(seconds=0.01)))
+
+    assert ("timeout", "no end after 0.01 s of wall time; the agent does not give control back") == (
+        trial.code, trial.because,
+    )  # fmt: skip
