@@ -8,17 +8,14 @@ An agent is named `design`, or `design@profile` where the profile is not `refere
 from __future__ import annotations
 
 import hashlib
-import importlib.util
-import sys
-import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from harness.agents.protocol import Agent, AgentContext
 from harness.errors import BadFileError, UsageError
+from harness.modules import load_module
 from harness.records.digest import digest_bytes
 
 Json = Any
@@ -71,7 +68,7 @@ def load_agent(folder: Path, agent: str) -> LoadedAgent:
     path = folder / design / "agent.py"
     if not path.is_file():
         raise _no_such_agent(folder, design)
-    module = _import(path, design)
+    module = load_module(path, kind="agent", code="bad-agent", package=True)
     build = getattr(module, "build", None)
     if not callable(build):
         raise BadFileError("bad-agent", "no function `build(ctx)`", at=str(path), hint="define `build(ctx) -> Agent`")
@@ -115,33 +112,6 @@ def _no_such_agent(folder: Path, design: str) -> UsageError:
         f"no agent named `{design}`",
         hint=f"did you mean `{close[0]}`? {known}" if close else known,
     )
-
-
-def _import(path: Path, design: str) -> ModuleType:
-    """Import `agent.py` as a package of its own, so that relative imports inside the folder work."""
-    key = hashlib.sha256(str(path.parent.resolve()).encode()).hexdigest()[:8]
-    name = f"_harness_agent_{design}_{key}"
-    if name in sys.modules:
-        return sys.modules[name]
-    spec = importlib.util.spec_from_file_location(name, path, submodule_search_locations=[str(path.parent)])
-    if spec is None or spec.loader is None:
-        raise BadFileError("bad-agent", "cannot be loaded as Python", at=str(path))
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:  # a user's code may raise anything while it is imported
-        _forget(name)
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        raise BadFileError(
-            "bad-agent", f"does not load: {type(error).__name__}: {error}", at=f"{last.filename}:{last.lineno}"
-        ) from error
-    return module
-
-
-def _forget(name: str) -> None:
-    for loaded in [module for module in sys.modules if module == name or module.startswith(f"{name}.")]:
-        del sys.modules[loaded]
 
 
 def _folder_digest(folder: Path) -> str:

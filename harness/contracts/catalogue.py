@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -24,7 +22,8 @@ from harness.contracts import (
     searching,
 )
 from harness.contracts.base import Contract
-from harness.errors import BadFileError, HarnessError
+from harness.errors import BadFileError
+from harness.modules import load_module
 from harness.records.case import GoldenCase
 from harness.records.digest import canonical_json
 from harness.records.messages import Json
@@ -56,7 +55,7 @@ def load_modules(paths: Sequence[Path], *, over: Catalogue | None = None) -> Cat
     """
     catalogue = dict(builtin() if over is None else over)
     for path in paths:
-        for contract in _contracts_in(_load(path)):
+        for contract in _contracts_in(load_module(path, kind="contracts", code="bad-contract")):
             if contract.id in catalogue:
                 raise BadFileError("bad-contract", f"the contract id `{contract.id}` is taken", at=str(path))
             catalogue[contract.id] = contract
@@ -122,20 +121,3 @@ def _contracts_in(module: ModuleType) -> list[Contract]:
         if isinstance(value, Contract):
             found[id(value)] = value
     return list(found.values())
-
-
-def _load(path: Path) -> ModuleType:
-    name = f"_harness_contracts_{path.stem}_{abs(hash(str(path.resolve())))}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None or not path.is_file():
-        raise BadFileError("bad-contract", f"no Python file {path}", hint="see `contract_modules` in [tool.harness]")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except HarnessError:
-        raise
-    except Exception as error:
-        del sys.modules[name]
-        raise BadFileError("bad-contract", f"{path} cannot be imported: {error}", at=str(path)) from error
-    return module

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -12,7 +10,8 @@ import msgspec
 
 from harness.errors import BadFileError
 from harness.goldensets.compiled import load_compiled
-from harness.records.digest import digest, digest_bytes
+from harness.modules import load_module
+from harness.records.digest import digest
 from harness.records.messages import Json
 
 WORLD_FORMAT = 1
@@ -95,22 +94,11 @@ def load_tools(folder: Path) -> ModuleType:
     Raises:
         BadFileError: There is none, or it has no `build`.
     """
-    path = (folder / "tools.py").resolve()
-    name = f"_harness_world_{folder.name}_{digest_bytes(str(path).encode())}"
-    if name in sys.modules:
-        return sys.modules[name]
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None or not path.is_file():
+    path = folder / "tools.py"
+    if not path.is_file():
         raise BadFileError("bad-world", "has no tools.py", at=str(folder))
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[name]
-        raise
+    module = load_module(path, kind=f"world_{folder.name}", code="bad-world")
     if not callable(getattr(module, "build", None)):
-        del sys.modules[name]
         raise BadFileError("bad-world", "has no function build(world)", at=str(path))
     return module
 

@@ -89,8 +89,8 @@ def test_own_contracts_that_cannot_be_used(tmp_path):
     taken.write_text(OWN.replace("polite", "CX1", 1))
 
     for path, message in (
-        (tmp_path / "none.py", "no Python file"),
-        (bad, "cannot be imported: No module named 'no_such_module_at_all'"),
+        (tmp_path / "none.py", "there is no such Python file"),
+        (bad, "does not load: ModuleNotFoundError: No module named 'no_such_module_at_all'"),
         (taken, "the contract id `CX1` is taken"),
     ):
         with pytest.raises(BadFileError, match=message):

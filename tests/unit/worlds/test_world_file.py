@@ -84,5 +84,6 @@ def test_error_in_tools_is_not_hidden(tmp_path, make_world):
     place = make_world(tmp_path, tools="raise RuntimeError('broken')")
 
     for _ in range(2):
-        with pytest.raises(RuntimeError, match="broken"):
+        with pytest.raises(BadFileError, match="does not load: RuntimeError: broken") as caught:
             _ = load_world(place).open().tools
+        assert caught.value.at.endswith("tools.py:1")
