@@ -13,9 +13,7 @@ from harness.contracts.view import CONTROL_TOOLS, PLAN_PURPOSES, PLAN_TOOLS, Too
 from harness.records.case import ToolRule
 from harness.records.messages import Json
 
-_PLAIN = re.compile(
-    r"^ {0,3}(?:#{1,6} |```|~~~)|^ {0,3}\|.*\|[ \t]*$|\*\*\S[^*\n]*\*\*|\[[^\[\]\n]+\]\([^()\n]+\)", re.MULTILINE
-)
+_MARKUP = r"^ {0,3}(?:#{1,6} |```|~~~)|^ {0,3}\|.*\|[ \t]*$|\*\*\S[^*\n]*\*\*|\[[^\[\]\n]+\]\([^()\n]+\)"
 
 
 @contract("tools", kind="B", over="trial", shrinks=False)
@@ -139,7 +137,7 @@ def format_(view: TrialView) -> Iterator[Found]:
             except (msgspec.DecodeError, RecursionError) as error:
                 yield broken(final, f"the answer is no JSON: {error}")
         else:
-            markup = _PLAIN.search(text)
+            markup = re.search(_MARKUP, text, re.MULTILINE)
             if markup is not None:
                 yield broken(final, f"the answer has markup: `{markup.group().strip()[:40]}`")
 

@@ -18,37 +18,33 @@ from harness.records.case import TextContent
 
 SMALL = 12
 """Whole numbers up to this one without a unit are counts, steps and list numbers, not citations."""
+# Most answers need none of the longer patterns: `re` compiles them where they are used, and remembers them.
 _MONTHS = (
     r"(?:jan|feb|fev|fév|mar|mär|mai|may|apr|abr|avr|jun|jul|juin|juil|aug|ago|août|sep|set|oct|okt|out|nov|dec|dez|déc"
     r"|янв|фев|март|апр|ма[йя]|июн|июл|авг|сен|окт|ноя|дек)[a-zäéûа-яç]*\.?"
 )
-_DATES = re.compile(  # begins with a digit and nothing else, so that the search is quick
+_DATES = (  # begins with a digit and nothing else, so that the search is quick
     r"[0-9](?<!\d\d)(?:\d{3}-\d{2}(?:-\d{2})?(?:T[\d:.]+Z?)?|\d?\.\d{1,2}\.(?:\d{2,4})?|\d?/\d{1,2}/\d{2,4}|\d?:\d{2}(?::\d{2})?"
     rf"|\d?\.?\s+(?:de\s+)?{_MONTHS}(?:\s+(?:de\s+)?\d{{4}})?|\d*(?:st|nd|rd|th|º|ª)\b"
-    r"|\d{3}年(?:\d{1,2}月)?(?:\d{1,2}[日号])?|\d?月\d{1,2}[日号])",
-    re.IGNORECASE,
+    r"|\d{3}年(?:\d{1,2}月)?(?:\d{1,2}[日号])?|\d?月\d{1,2}[日号])"
 )
-_MONTH_FIRST = re.compile(
-    rf"\b{_MONTHS}\s+(?:(?:de\s+)?\d{{1,2}}(?:st|nd|rd|th)?(?!\d),?(?:\s+\d{{4}})?|(?:de\s+)?\d{{4}})\b", re.IGNORECASE
-)
-_MARKS = re.compile(r"^[ \t>]*\d{1,3}[.)](?=\s)|\[\^?\d{1,3}\]|https?://\S+|^[ \t]*\[[^\]\n]+\]:.*$", re.MULTILINE)
+_MONTH_FIRST = rf"\b{_MONTHS}\s+(?:(?:de\s+)?\d{{1,2}}(?:st|nd|rd|th)?(?!\d),?(?:\s+\d{{4}})?|(?:de\s+)?\d{{4}})\b"
+_MARKS = r"(?m:^[ \t>]*\d{1,3}[.)](?=\s)|\[\^?\d{1,3}\]|https?://\S+|^[ \t]*\[[^\]\n]+\]:.*$)"
 _UNIT = re.compile(
     r"[ \u00a0\u202f]?(?:%|‰|°|€|\$|£|¥|₽|EUR|USD|BRL|RUB|CNY|Euro|euros?|dollars?|reais|рубл|元|k?m(?:/h)?\b|kg\b|cm\b|mm\b"
     r"|Grad|degrees?|graus?|градус|度|percent|Prozent|por cento|процент)",
     re.IGNORECASE,
 )
 _CURRENCY_BEFORE = re.compile(r"(?:R\$|[€$£¥₽]|EUR|USD)[ \u00a0]?$")
-_ASKS_ARITHMETIC = re.compile(
+_ASKS_ARITHMETIC = (
     r"[+×÷*=]|\b(?:plus|minus|times|sum|total|together|combined|differ|compar|more|less|average|mean|percent|ratio"
     r"|how (?:much|many)|zusammen|summe|gesamt|differenz|unterschied|vergleich|mehr|weniger|kälter|wärmer|durchschnitt"
     r"|prozent|wie ?viel|soma|diferen|compar|média|quant|maior|menor|сумм|разниц|сравн|итого|всего|сколько|больше|меньше)"
-    r"|[总差和均比]|多少",
-    re.IGNORECASE,
+    r"|[总差和均比]|多少"
 )
-_NAMES_ARITHMETIC = re.compile(
+_NAMES_ARITHMETIC = (
     r"\b(?:total|sum|differ|combined|altogether|average|mean|summe|gesamt|insgesamt|zusammen|differenz|durchschnitt|soma"
-    r"|diferen|média|сумм|разниц|итого|всего|средн)|[总共差]|平均",
-    re.IGNORECASE,
+    r"|diferen|média|сумм|разниц|итого|всего|средн)|[总共差]|平均"
 )
 """An answer that names an operation shows it."""
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
@@ -65,9 +61,7 @@ _OPERATORS = {
     "÷": "/",
     ":": "/",
 }
-_BETWEEN = re.compile(
-    r"[\s*_`$€%()]*(?:EUR|USD|R\$|°C|€)?[\s*_`()]*([-+−–×*·x/÷:=≈])[\s*_`()]*(?:EUR|USD|R\$|€|\$)?[\s*_`()]*"
-)
+_BETWEEN = r"[\s*_`$€%()]*(?:EUR|USD|R\$|°C|€)?[\s*_`()]*([-+−–×*·x/÷:=≈])[\s*_`()]*(?:EUR|USD|R\$|€|\$)?[\s*_`()]*"
 
 
 @contract("CX11", kind="B", over="trial", needs=("final_answer",))
@@ -91,9 +85,13 @@ def grounded_numbers(view: TrialView) -> Iterator[Found]:
     likely = [number for number in likely if number.text not in tokens]
     if not likely:
         return
-    unknown = [number for number in _outside(likely, answer, _DATES, _MARKS) if not sources.hold(number)]
+    unknown = [
+        number
+        for number in _outside(likely, answer, re.compile(_DATES, re.IGNORECASE), re.compile(_MARKS))
+        if not sources.hold(number)
+    ]
     if unknown:
-        unknown = _outside(unknown, answer, _MONTH_FIRST)
+        unknown = _outside(unknown, answer, re.compile(_MONTH_FIRST, re.IGNORECASE))
         unknown = _unexplained(unknown, view, sources)
     if unknown:
         shown = ", ".join(dict.fromkeys(number.text for number in unknown))
@@ -148,7 +146,7 @@ class _Sources:
 
     def operands(self) -> set[float]:
         """What arithmetic may start from: every number that is no part of a date."""
-        texts = [_DATES.sub(" ", text) for text in self.results]
+        texts = [re.sub(_DATES, " ", text, flags=re.IGNORECASE) for text in self.results]
         return self.asked_values | self.stated | _values(texts, "en")
 
     def hold(self, number: Number) -> bool:
@@ -208,7 +206,10 @@ def _unexplained(unknown: list[Number], view: TrialView, sources: _Sources) -> l
     if left:
         lengths = sources.lengths()
         left = [number for number in left if number.value not in lengths]
-    if left and (_ASKS_ARITHMETIC.search(sources.question) or _NAMES_ARITHMETIC.search(view.answer)):
+    if left and (
+        re.search(_ASKS_ARITHMETIC, sources.question, re.IGNORECASE)
+        or re.search(_NAMES_ARITHMETIC, view.answer, re.IGNORECASE)
+    ):
         operands = sources.operands()
         left = [number for number in left if not _derives(number, operands)]
     return left
@@ -237,7 +238,11 @@ def _true_equations(answer: str, numbers: list[Number]) -> list[tuple[int, int]]
     chain: list[Number] = []
     signs: list[str] = []
     for number in [*numbers, None]:
-        link = _BETWEEN.fullmatch(answer, chain[-1].end, number.start) if chain and number is not None else None
+        link = (
+            re.compile(_BETWEEN).fullmatch(answer, chain[-1].end, number.start)
+            if chain and number is not None
+            else None
+        )
         if link is None or number is None:
             if _holds(chain, signs):
                 found.append((chain[0].start, chain[-1].end))

@@ -10,7 +10,7 @@ from harness.contracts.view import PLAN_TOOLS, ToolUse, TrialView
 
 WITHIN_TURNS = 2
 _SEARCH = re.compile(r"search|find|query|lookup|look_up|retrieve|grep|busca|such|поиск", re.IGNORECASE)
-_SAYS_SO = re.compile(
+_SAYS_SO = (
     r"not (?:be )?(?:found|available|exist|able|know)|no (?:\w+ ){0,3}(?:result|document|information|data|match|entr|record|item)"
     r"|n't (?:find|found|have|access|available|know|exist|locate|retrieve|reach)|unable|unavailable|could not|cannot|can't"
     r"|fail|timed? ?out|error|nothing|none|missing|\bzero\b|\b0\b"
@@ -18,8 +18,7 @@ _SAYS_SO = re.compile(
     r"|leider|zeitüberschreitung|\bnull\b|konnte .{0,60}nicht"
     r"|não|nenhum|sem (?:resultado|dados|informa)|indispon|falh|erro"
     r"|не (?:\w+ )?(?:найд|наш|удал|доступ|существ|смог|получ)|нет |отсутств|ошибк|недоступ|к сожалению"
-    r"|没有|未找到|找不到|无法|失败|不存在|无结果|超时",
-    re.IGNORECASE,
+    r"|没有|未找到|找不到|无法|失败|不存在|无结果|超时"
 )
 
 
@@ -62,4 +61,4 @@ def _said_so(view: TrialView) -> bool:
     """Whether the run ended by saying that it failed: by its answer, or by a failed status with an error."""
     if not view.finals:
         return "error" in view.by_type
-    return not view.finals[-1].data.complete or bool(_SAYS_SO.search(view.answer))
+    return not view.finals[-1].data.complete or bool(re.search(_SAYS_SO, view.answer, re.IGNORECASE))
