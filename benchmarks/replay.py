@@ -1,13 +1,15 @@
 """
 What a replay costs, as whole processes measured in turn: this product beside the floor, beside a bare interpreter, and
-its wire port. Prints CPU seconds (user + system, children included), medians, and the ratios that matter.
+its wire port. Prints CPU seconds (user + system, children included) and the ratios that matter, each the median of the
+ratios of the rounds, so that a machine that is busy elsewhere slows both sides of it.
 
-Usage: python benchmarks/replay.py [--rounds N] [--wire]
+Usage: python benchmarks/replay.py [--rounds N] [--wire] [--growth]
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import statistics
 import subprocess
@@ -40,6 +42,10 @@ CASE = """
     facts: {{all: [7]}}
     tools: {{required: [get_weather], forbidden: [delete_*]}}
 """
+HEAD = "format: 1\nabout: A benchmark\nworld: yard\ncases:\n"
+SMALL, LARGE, HUGE = 100, 1_000, 10_000
+HARNESS = [sys.executable, "-m", "harness"]
+WIRE_CASES = "harness run --wire"
 
 
 class Measured(NamedTuple):
@@ -49,8 +55,20 @@ class Measured(NamedTuple):
     peak_mb: float
 
 
-def measure(command: list[str], folder: Path) -> Measured:
-    """Run *command* in *folder* and measure it alone."""
+class Command(NamedTuple):
+    """A process to measure, and where it runs."""
+
+    words: list[str]
+    folder: Path
+
+
+def measure(command: Command, environment: dict[str, str]) -> Measured:
+    """
+    Run *command* and measure it alone.
+
+    Raises:
+        SystemExit: It failed.
+    """
     probe = (
         "import resource,subprocess,sys;"
         "r=subprocess.run(sys.argv[1:],stdout=subprocess.DEVNULL,stderr=subprocess.DEVNULL);"
@@ -58,20 +76,20 @@ def measure(command: list[str], folder: Path) -> Measured:
         "print(r.returncode,u.ru_utime+u.ru_stime,u.ru_maxrss/1024)"
     )
     ran = subprocess.run(
-        [sys.executable, "-c", probe, *command], cwd=folder, capture_output=True, text=True, check=True
-    )
+        [sys.executable, "-S", "-c", probe, *command.words],
+        cwd=command.folder, env=environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
     code, cpu_s, peak_mb = ran.stdout.split()
     if code != "0":
-        raise SystemExit(f"{' '.join(command)} exited with {code}")
+        raise SystemExit(f"{' '.join(command.words)} exited with {code}")
     return Measured(float(cpu_s), float(peak_mb))
 
 
-def scratch(folder: Path, cases: int) -> Path:
-    """A project whose *cases* cases of three model calls and two tool calls are recorded."""
-    head = "format: 1\nabout: A benchmark\nworld: yard\ncases:\n"
+def record(folder: Path) -> ScratchProject:
+    """A project whose one case of three model calls and two tool calls is recorded."""
     files = {
         **FILES,
-        "goldensets/smoke.yaml": head + CASE.format(id="case-00000"),
+        "goldensets/smoke.yaml": HEAD + CASE.format(id="case-00000"),
         "goldensets/scripts/smoke/example/case-00000.yaml": SCRIPT,
     }
     del files["goldensets/scripts/smoke/example/weather.yaml"]
@@ -79,58 +97,116 @@ def scratch(folder: Path, cases: int) -> Path:
     ran = project.harness("record", "--model", "scripted")
     if ran.exit_code:
         raise SystemExit(ran.stdout + ran.stderr)
-    recorded = project.path("cassettes/example/scripted/smoke/case-00000.0.yaml")
+    return project
+
+
+def multiply(project: ScratchProject, folder: Path, cases: int) -> Path:
+    """A copy of *project* in *folder* that has its case *cases* times; its caches are filled by a first run."""
+    shutil.copytree(project.folder, folder, ignore=shutil.ignore_patterns(".cache", "reports"))
+    copy = ScratchProject(folder, {})
+    recorded = copy.path("cassettes/example/scripted/smoke/case-00000.0.yaml")
     for number in range(1, cases):
-        shutil.copy(recorded, recorded.with_name(f"case-{number:05d}.0.yaml"))
-    project.path("goldensets/smoke.yaml").write_text(
-        head + "".join(CASE.format(id=f"case-{n:05d}") for n in range(cases))
-    )
-    if project.harness("run").exit_code:
+        shutil.copyfile(recorded, recorded.with_name(f"case-{number:05d}.0.yaml"))
+    ids = [f"case-{number:05d}" for number in range(cases)]
+    copy.path("goldensets/smoke.yaml").write_text(HEAD + "".join(CASE.format(id=id) for id in ids), encoding="utf-8")
+    if copy.harness("run").exit_code:
         raise SystemExit("the replay is not green")
     return folder
+
+
+def scratch(folder: Path, cases: int) -> Path:
+    """A project in *folder* whose *cases* cases are recorded and compiled."""
+    with tempfile.TemporaryDirectory() as temporary:
+        return multiply(record(Path(temporary)), folder, cases)
+
+
+def commands(root: Path, *, wire: bool, growth: bool) -> dict[str, Command]:
+    """What is measured, in the order of each round."""
+    recorded = record(root / "recorded")
+    chosen = {
+        "python -c pass": Command([sys.executable, "-c", "pass"], root),
+        "harness --help": Command([*HARNESS, "--help"], root),
+    }
+    for cases in (1, SMALL, LARGE, *((HUGE,) if growth else ())):
+        answers = root / f"floor-{cases}"
+        answers.mkdir()
+        floor.make(answers, cases)
+        project = multiply(recorded, root / f"project-{cases}", cases)
+        chosen[f"floor, {cases} cases"] = Command([sys.executable, str(HERE / "floor.py"), str(answers)], root)
+        chosen[f"harness run, {cases} cases"] = Command([*HARNESS, "run"], project)
+        if wire and cases in (1, SMALL):
+            chosen[f"harness run --wire, {cases} cases"] = Command([*HARNESS, "run", "--wire"], project)
+    return chosen
+
+
+class Rounds:
+    """CPU seconds of every command in every round, and what follows from them."""
+
+    def __init__(self, seen: dict[str, list[Measured]]) -> None:
+        self.seen = seen
+
+    def cpu(self, name: str) -> list[float]:
+        """CPU seconds of the command *name*, one a round."""
+        return [run.cpu_s for run in self.seen[name]]
+
+    def slope_ms(self, name: str, few: int, many: int) -> list[float]:
+        """CPU milliseconds that one case more costs, one a round."""
+        ends = zip(self.cpu(f"{name}, {few} cases"), self.cpu(f"{name}, {many} cases"), strict=True)
+        return [(last - first) / (many - few) * 1000 for first, last in ends]
+
+    def told(self) -> list[str]:
+        """The lines to print."""
+        lines = [
+            f"{name:32} {statistics.median(self.cpu(name)):8.3f} s CPU   peak {max(m.peak_mb for m in runs):6.1f} MB"
+            for name, runs in self.seen.items()
+        ]
+        bare, one = self.cpu("python -c pass"), self.cpu("harness run, 1 cases")
+        case, least = self.slope_ms("harness run", SMALL, LARGE), self.slope_ms("floor", SMALL, LARGE)
+        lines += [
+            "",
+            f"--help: {_ratio(self.cpu('harness --help'), bare)} times `python -c pass`",
+            f"start-up: a run of one case is {_ratio(one, bare)} times `python -c pass`",
+            f"per case: {statistics.median(case):.3f} ms, the floor {statistics.median(least):.3f} ms: {_ratio(case, least)} times",
+            f"{LARGE} cases: {_ratio(self.cpu(f'harness run, {LARGE} cases'), self.cpu(f'floor, {LARGE} cases'))} times the floor",
+        ]
+        if f"harness run, {HUGE} cases" in self.seen:
+            growth = _ratio(self.slope_ms("harness run", LARGE, HUGE), case)
+            lines.append(f"growth: a case costs {growth} times as much from {LARGE} to {HUGE} cases as before")
+        if f"{WIRE_CASES}, {SMALL} cases" in self.seen:
+            whole = _ratio(self.cpu(f"{WIRE_CASES}, {SMALL} cases"), self.cpu(f"harness run, {SMALL} cases"))
+            each = _ratio(self.slope_ms(WIRE_CASES, 1, SMALL), self.slope_ms("harness run", 1, SMALL))
+            lines.append(
+                f"wire port: {SMALL} cases take {whole} times as long as on the fast port, a case {each} times"
+            )
+        return lines
+
+
+def _ratio(some: list[float], others: list[float]) -> str:
+    return f"{statistics.median(one / max(other, 1e-6) for one, other in zip(some, others, strict=True)):.1f}"
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--wire", action="store_true", help="measure the wire port too, which takes a while")
+    parser.add_argument("--wire", action="store_true", help="measure the wire port too: some 10 s a round")
+    parser.add_argument("--growth", action="store_true", help=f"measure {HUGE} cases too: some 10 s a round")
     args = parser.parse_args()
-    small, large = 100, 1000
-    with tempfile.TemporaryDirectory() as temporary:
+    # Memory, where there is such a folder: the cost of creating files on a disk is not what is measured here.
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108
+    with tempfile.TemporaryDirectory(dir=memory) as temporary:
         root = Path(temporary)
-        commands: dict[str, tuple[list[str], Path]] = {
-            "python -c pass": ([sys.executable, "-c", "pass"], root),
-            "harness --help": ([sys.executable, "-m", "harness", "--help"], root),
-        }
-        for cases in (1, small, large):
-            floor_folder = root / f"floor-{cases}"
-            floor_folder.mkdir()
-            floor.make(floor_folder, cases)
-            project = scratch(root / f"project-{cases}", cases)
-            commands[f"floor, {cases} cases"] = ([sys.executable, str(HERE / "floor.py"), str(floor_folder)], root)
-            commands[f"harness run, {cases} cases"] = ([sys.executable, "-m", "harness", "run"], project)
-            if args.wire and cases == small:
-                commands[f"harness run --wire, {cases} cases"] = (
-                    [sys.executable, "-m", "harness", "run", "--wire"],
-                    project,
-                )
-        seen: dict[str, list[Measured]] = {name: [] for name in commands}
+        # As an installed package: its modules are compiled, and stay so.
+        environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(root / "bytecode"), "NO_COLOR": "1"}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        chosen = commands(root, wire=args.wire, growth=args.growth)
+        for command in chosen.values():
+            measure(command, environment)  # compiles what it imports
+        seen: dict[str, list[Measured]] = {name: [] for name in chosen}
         for _ in range(args.rounds):
-            for name, (command, folder) in commands.items():
-                seen[name].append(measure(command, folder))
-    cpu = {name: statistics.median(m.cpu_s for m in runs) for name, runs in seen.items()}
-    for name, runs in seen.items():
-        print(f"{name:32} {cpu[name]:8.3f} s CPU   peak {max(m.peak_mb for m in runs):6.1f} MB")
-    per_case_ms = (cpu[f"harness run, {large} cases"] - cpu[f"harness run, {small} cases"]) / (large - small) * 1000
-    floor_ms = (cpu[f"floor, {large} cases"] - cpu[f"floor, {small} cases"]) / (large - small) * 1000
-    print(f"\nper case: {per_case_ms:.3f} ms against the floor's {floor_ms:.3f} ms: {per_case_ms / floor_ms:.1f} times")
-    ratio = cpu[f"harness run, {large} cases"] / cpu[f"floor, {large} cases"]
-    print(f"{large} cases: {ratio:.1f} times the floor")
-    print(f"--help: {cpu['harness --help'] / cpu['python -c pass']:.1f} times `python -c pass`")
-    if args.wire:
-        wire = cpu[f"harness run --wire, {small} cases"]
-        print(f"wire against fast, {small} cases: {wire / cpu[f'harness run, {small} cases']:.0f} times")
+            for name, command in chosen.items():
+                seen[name].append(measure(command, environment))
+    print("\n".join(Rounds(seen).told()))
 
 
 if __name__ == "__main__":
