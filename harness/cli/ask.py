@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from harness.cli.narrowing import chosen_agents, chosen_options, project_config
 from harness.cli.output import Output
@@ -73,7 +72,7 @@ class Telling:
         if event.type == "llm_chunk" and event.data.visible and event.data.channel == "text":
             self._streamed.append(event.data.text)
             if not self._output.as_json:
-                print(neutralise(event.data.text, keep_lines=True), end="", flush=True, file=sys.stdout)
+                print(neutralise(event.data.text, keep_lines=True), end="", flush=True, file=self._output.stream)
         elif event.type == "tool_call":
             self._output.note(f"  {one_line(f'{event.data.tool} {event.data.args_raw or event.data.args}')}")
 

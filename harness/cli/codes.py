@@ -28,6 +28,11 @@ _COMMAND = {
     "internal": Code(
         _CHECK, "The harness itself crashed; this is a defect of tapegate", "report it with the text that was printed"
     ),
+    "process-left": Code(
+        _CHECK,
+        "The project's own code tried to end the process, by sys.exit, os._exit or os.exec, before anything was decided",
+        "raise an error there instead; the text after the message names the call",
+    ),
     "ci-write": Code(
         _USAGE,
         "A command would have written cassettes or a baseline on a CI machine, where nobody reviews them",

@@ -13,7 +13,7 @@ import sys
 
 from harness import __version__
 from harness.cli.output import Output
-from harness.errors import ExitCode, HarnessError, LimitExceededError, ReplayMissError, UsageError
+from harness.errors import ExitCode, HarnessError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def main(argv: list[str] | None = None) -> int:
     except BrokenPipeError:  # whoever read the output has left: nothing was decided, and nobody is there to be told
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.COULD_NOT_CHECK
-    except (Exception, ReplayMissError, LimitExceededError) as error:  # noqa: BLE001 – no crash may look like a regression
+    except BaseException as error:  # noqa: BLE001 – no crash may look like a regression, whatever an agent raises
         return output.crash(error)
 
 
@@ -87,11 +87,13 @@ def _dispatch(words: list[str], output: Output) -> ExitCode:
     parser.add_argument("--json", action="store_true", help="print one JSON document (`harness explain schema:NAME`)")
     args, unknown = parser.parse_known_intermixed_args(rest)
     if unknown and hasattr(command, "add_agent_arguments"):
-        command.add_agent_arguments(parser, args)
+        with output.apart():
+            command.add_agent_arguments(parser, args)
         args, unknown = parser.parse_known_intermixed_args(rest)
     if unknown:
         raise unknown_argument(parser, unknown[0])
-    code: ExitCode = command.run(args, output)
+    with output.apart():
+        code: ExitCode = command.run(args, output)
     return code
 
 

@@ -10,6 +10,7 @@ from harness.errors import ExitCode, HarnessError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
     from typing import Any, TextIO
 
     from harness.reports.screen import Paint
@@ -30,6 +31,9 @@ class Output:
 
     def __init__(self, *, as_json: bool = False) -> None:
         self.as_json = as_json
+        self.stream = sys.stdout
+        """Where data goes; `apart` keeps it for this object alone."""
+        self._process = os.getpid()
         self._progress_at = 0.0
         self._progress_shown = False
         for stream in (sys.stdout, sys.stderr):
@@ -43,7 +47,7 @@ class Output:
         if told.isdigit() and int(told) > 0:
             return max(int(told), 20)
         try:
-            return max(os.get_terminal_size(sys.stdout.fileno()).columns, 20)
+            return max(os.get_terminal_size(self.stream.fileno()).columns, 20)
         except (OSError, ValueError, AttributeError):
             return _WIDE
 
@@ -52,12 +56,20 @@ class Output:
         """How to decorate text on stdout."""
         from harness.reports.screen import ansi, plain
 
-        return ansi if _colourful(sys.stdout) else plain
+        return ansi if _colourful(self.stream) else plain
+
+    def apart(self) -> AbstractContextManager[None]:
+        """While other people's code runs: only this object writes to stdout, and nobody ends the process."""
+        from harness.cli.apart import apart
+
+        return apart(self)
 
     def data(self, text: str) -> None:
         """Print *text* on stdout."""
+        if os.getpid() != self._process:  # a forked child of an agent that came back: only its parent speaks
+            os._exit(ExitCode.COULD_NOT_CHECK)
         self._end_progress()
-        print(text, file=sys.stdout, flush=True)
+        print(text, file=self.stream, flush=True)
 
     def document(self, value: Any) -> None:
         """Print *value*, a document of `harness.reports.documents`, as JSON on stdout."""
@@ -97,13 +109,15 @@ class Output:
         """Print a defect of the harness itself, with where it came from: no verdict, so exit 3."""
         import traceback
 
-        self.note("".join(traceback.format_exception(error)).rstrip())
+        from harness.reports.screen import neutralise
+
+        self.note(neutralise("".join(traceback.format_exception(error)).rstrip(), keep_lines=True))
         message = f"the harness itself failed: {type(error).__name__}: {error}"
         hint = "this is a defect of tapegate, not of your agent; please report it with the text above"
         if self.as_json:
             self._error("internal", message, hint, "", ExitCode.COULD_NOT_CHECK)
         else:
-            self.note(f"error[internal]: {message}\n\nhint: {hint}")
+            self.note(neutralise(f"error[internal]: {message}\n\nhint: {hint}", keep_lines=True))
         return ExitCode.COULD_NOT_CHECK
 
     def _error(self, code: str, message: str, hint: str, at: str, exit_code: int) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 import subprocess
 import sys
 
@@ -177,3 +179,50 @@ def test_errors_are_json_in_any_script(harness):
     """Text of other scripts stays readable in the document."""
     assert "нет" in harness("нет", "--json").out
     assert json.loads(harness("нет", "--json").out)["error"]["code"] == "no-such-command"
+
+
+class Leaver(Boom):
+    """A command that does what an agent inside it might."""
+
+    def __init__(self, leave) -> None:
+        self.leave = leave
+
+    def run(self, args, output):
+        """Do it, then pass."""
+        self.leave()
+        output.data("{}")
+        return ExitCode.PASS
+
+
+@pytest.mark.parametrize(
+    ("leave", "told"),
+    [
+        (lambda: sys.exit(0), "sys.exit(0)"),
+        (sys.exit, "sys.exit()"),
+        (lambda: os._exit(0), "os._exit"),
+        (lambda: os.execv("/bin/true", ["true"]), "os.execv"),
+        (lambda: os.execlp("true", "true"), "os.execv"),
+    ],
+)
+def test_nobody_but_the_command_ends_the_process(harness, monkeypatch, leave, told):
+    """An agent that leaves with 0 has decided nothing: exit 3, whichever way it took."""
+    monkeypatch.setitem(sys.modules, "harness.cli.doctor", Leaver(leave))
+
+    ended = harness("doctor", "--json")
+    assert (ended.code, ended.document["error"]["code"]) == (ExitCode.COULD_NOT_CHECK, "process-left")
+    assert f"tried to end the process ({told})" in ended.document["error"]["message"]
+
+
+@pytest.mark.parametrize("error", [GeneratorExit(), asyncio.CancelledError(), BaseExceptionGroup("g", [SystemExit(0)])])
+def test_no_exception_of_any_kind_reaches_the_interpreter(harness, monkeypatch, error):
+    """What Python itself would end with 1 for is a crash like any other."""
+    monkeypatch.setitem(sys.modules, "harness.cli.doctor", Boom(error))
+
+    assert harness("doctor").code == ExitCode.COULD_NOT_CHECK
+
+
+def test_a_crash_cannot_steer_the_terminal(harness, monkeypatch):
+    """The text of an exception may come from a model."""
+    monkeypatch.setitem(sys.modules, "harness.cli.doctor", Boom(ValueError("\x1b[2J")))
+
+    assert "\x1b" not in harness("doctor").err
