@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from harness.contracts.base import Broken, Contract
+from harness.contracts.base import TRIGGERED, Broken, Contract, Triggered
 from harness.contracts.shrink import shortest
 from harness.contracts.view import TrialView
 from harness.records.case import GoldenCase
@@ -40,8 +40,8 @@ def judge(case: GoldenCase, trial: Trial, contracts: Sequence[Contract]) -> tupl
             for view in last if contract.over == "trial" else views:
                 for found in contract.check(view):
                     triggered = True
-                    if isinstance(found, Broken):
-                        breaks.append((view, found))
+                    if found is not TRIGGERED and not isinstance(found, Triggered):
+                        breaks.append((view, _as_broken(found)))
         except Exception as error:  # noqa: BLE001 - whatever a contract raises is a finding, not a crash of the run
             findings.append(_crashed(contract, view, error))
             continue
@@ -54,8 +54,8 @@ def judge(case: GoldenCase, trial: Trial, contracts: Sequence[Contract]) -> tupl
 
 def verdict_of(findings: Sequence[Finding], trial: Trial) -> VerdictState:
     """
-    The verdict on *trial*: broken if any blocking contract broke, else `could_not_check` if one could not be checked
-    or the trial itself could not, else kept.
+    The verdict on *trial*: `could_not_check` if a blocking contract could not be checked or the trial itself could
+    not, else broken if one broke, else kept. A failure that is known must not hide a contract that crashed.
     """
     if trial.could_not_check or not trial.traces:
         return "could_not_check"
@@ -63,10 +63,16 @@ def verdict_of(findings: Sequence[Finding], trial: Trial) -> VerdictState:
     for finding in findings:
         if finding.advisory or finding.state in ("kept", "vacuous"):
             continue
-        if finding.state == "broken":
-            return "broken"
-        verdict = "could_not_check"
+        if finding.state == "could_not_check":
+            return "could_not_check"
+        verdict = "broken"
     return verdict
+
+
+def _as_broken(found: object) -> Broken:
+    if isinstance(found, Broken):
+        return found
+    raise TypeError(f"it yielded {type(found).__name__}, and may yield only broken(…) and triggered(…)")
 
 
 def _is_advisory(contract: Contract, view: TrialView) -> bool:

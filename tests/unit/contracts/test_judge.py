@@ -76,6 +76,20 @@ def test_a_crash_is_not_a_break():
     )
 
 
+@contract("yields a truth value")
+def yields_a_truth_value(view):
+    """A contract whose author thought of an assertion."""
+    yield not view.events
+
+
+def test_a_contract_that_yields_something_else_is_not_kept():
+    """What is neither broken nor triggered would otherwise count as held, whatever it means."""
+    findings = judge(make_case(), make_trial(TRACE), [yields_a_truth_value])
+
+    assert ["could_not_check"] == [finding.state for finding in findings]
+    assert "it yielded bool, and may yield only broken(…) and triggered(…)" in findings[0].because
+
+
 def test_advisory():
     """A case can make a contract advisory for a design, for a profile of it, or for all."""
     for key, agent in (("design", "design@x"), ("*", "other"), ("design@x", "design@x")):
@@ -97,10 +111,12 @@ def test_legs():
 
 
 def test_verdicts():
-    """Broken before could-not-check before kept; what is advisory does not count."""
+    """Could-not-check before broken before kept, as exit code 3 goes before 1; what is advisory does not count."""
     trial = make_trial(TRACE)
 
-    assert "broken" == verdict_of([KEPT, UNCHECKED, BROKEN], trial)
+    assert "could_not_check" == verdict_of([KEPT, UNCHECKED, BROKEN], trial)
+    assert "could_not_check" == verdict_of([BROKEN, UNCHECKED], trial)
+    assert "broken" == verdict_of([KEPT, BROKEN], trial)
     assert "could_not_check" == verdict_of([KEPT, UNCHECKED, ADVISED], trial)
     assert "kept" == verdict_of([KEPT, ADVISED], trial)
 
