@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from harness.config import Config
 from harness.contracts.base import Contract
 from harness.contracts.catalogue import contracts_for, load_modules
 from harness.contracts.judge import judge, verdict_of
-from harness.errors import ExitCode
+from harness.errors import CouldNotCheckError, ExitCode
 from harness.gate.baseline import Baseline, load_baselines, mark_known
 from harness.matrix import Narrowing, PlannedCell, RunPlan, plan_run
 from harness.records.case import GoldenCase
@@ -179,6 +180,17 @@ def exit_code_of(verdicts: Sequence[CaseVerdict]) -> ExitCode:
     return ExitCode.PASS if verdicts else ExitCode.NOTHING_COMPARED
 
 
+def _refuse_lost(lost: Sequence[Cell]) -> None:
+    """Each planned trial has a verdict, or there is no run: what nobody ran must not be missing without a word."""
+    if lost:
+        first = lost[0]
+        raise CouldNotCheckError(
+            "lost-trials",
+            f"{len(lost)} planned trials have no verdict, from {first.set}/{first.case}.{first.trial} of {first.agent} on",
+            hint="an agent that cancels the task that it runs in takes the run with it; run it alone with --case",
+        )
+
+
 def manifest(project: Project, port: ReplayPort, guards: Sequence[str]) -> dict[str, Json]:
     """How a run came about: versions, port, guards in force, and digests of what it ran on."""
     return {
@@ -211,8 +223,10 @@ def _run_into(
         if on_verdict is not None:
             on_verdict(verdict, len(done), len(chosen.cells))
 
-    asyncio.run(_replay_all(project, left, port, jobs, collect))
-    ordered = [done[planned.cell] for planned in chosen.cells if planned.cell in done]
+    with suppress(asyncio.CancelledError):  # an agent cancelled the task that it ran in, and trials after it
+        asyncio.run(_replay_all(project, left, port, jobs, collect))
+    _refuse_lost([planned.cell for planned in chosen.cells if planned.cell not in done])
+    ordered = [done[planned.cell] for planned in chosen.cells]
     record = RunRecord(
         run=store.run, results=tuple(ordered), totals=totals_of(ordered), exit_code=int(exit_code_of(ordered)),
         partial=chosen.partial, manifest=about,

@@ -33,6 +33,11 @@ _COMMAND = {
         "The project's own code tried to end the process, by sys.exit, os._exit or os.exec, before anything was decided",
         "raise an error there instead; the text after the message names the call",
     ),
+    "lost-trials": Code(
+        _CHECK,
+        "Planned trials ended without a verdict, because an agent cancelled the task that it ran in",
+        "let the agent cancel only tasks that it started itself",
+    ),
     "ci-write": Code(
         _USAGE,
         "A command would have written cassettes or a baseline on a CI machine, where nobody reviews them",

@@ -65,3 +65,13 @@ def test_an_agent_that_leaves_is_no_pass(project, line):
 
     ran = project.harness("run", "--json")
     assert (ran.exit_code, ran.document["totals"]["could_not_check"]) == (3, 1)
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_an_agent_that_cancels_its_own_task_loses_no_trial_in_silence(project, jobs):
+    """A cancelled worker looks to asyncio as if it had finished: what it did not run is missed all the same."""
+    with_line(project, "import asyncio; asyncio.current_task().cancel(); await asyncio.sleep(0)")
+
+    ran = project.harness("run", "--json", "--jobs", jobs)
+    assert (ran.exit_code, ran.document["error"]["code"]) == (3, "lost-trials")
+    assert "1 planned trials have no verdict, from smoke/weather.0 of example on" in ran.document["error"]["message"]
