@@ -101,10 +101,15 @@ def load_config(start: Path) -> Config:
 def _read_table(path: Path) -> dict[str, Json] | None:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadFileError("bad-config", f"not valid TOML: {error}", at=str(path)) from None
-    table = content.get("tool", {}).get("harness")
-    return table if isinstance(table, dict) else None
+    except OSError as error:
+        raise BadFileError("bad-config", f"cannot be read: {error.strerror}", at=str(path)) from None
+    tools = content.get("tool")
+    table = tools.get("harness") if isinstance(tools, dict) else None
+    if table is not None and not isinstance(table, dict):
+        raise BadFileError("bad-config", "`tool.harness` is no table", hint="write it as [tool.harness]", at=str(path))
+    return table
 
 
 def _as_config(root: Path, path: Path, raw: dict[str, Json]) -> Config:

@@ -10,7 +10,7 @@ import msgspec
 
 from harness.agents.load import list_agents, load_agent, split_name
 from harness.config import Config, MatrixRow
-from harness.errors import UsageError
+from harness.errors import BadFileError, UsageError
 from harness.goldensets.load import find_sets
 from harness.records.case import GoldenCase, GoldenSet
 from harness.records.run import Cell
@@ -59,15 +59,16 @@ def plan_run(config: Config, narrowing: Narrowing, load: LoadSet) -> RunPlan:
     sets of the matrix.
 
     Raises:
-        UsageError: No such set, agent, model or case.
+        UsageError: No such set, agent, model, case or tag.
+        BadFileError: A row of the matrix declares nothing.
     """
     _check_names(config, narrowing)
+    _check_rows(config, narrowing, load)
     cells: dict[Cell, PlannedCell] = {}
     for row in _rows(config, narrowing):
         for planned in _cells_of(config, row, load(row.set), narrowing):
             cells.setdefault(planned.cell, planned)
-    if not cells and (narrowing.cases or narrowing.tags):
-        raise _no_such_case(config, narrowing, load)
+    _check_matches(config, narrowing, [planned.case for planned in cells.values()], load)
     return RunPlan(cells=tuple(cells.values()), partial=narrowing.narrows)
 
 
@@ -160,6 +161,47 @@ def _check_names(config: Config, narrowing: Narrowing) -> None:
     for model in narrowing.models:
         if model not in models and not (config.cassettes.is_dir() and any(config.cassettes.glob(f"*/{model}"))):
             raise _unknown("model", model, models, "declared models")
+
+
+def _check_rows(config: Config, narrowing: Narrowing, load: LoadSet) -> None:
+    """Refuse a row of the matrix, or a part of one, that declares nothing: it would pass for ever."""
+    for number, row in enumerate(config.matrix, start=1):
+        if narrowing.sets and row.set not in narrowing.sets:
+            continue
+        for name in ("agents", "models"):
+            if not getattr(row, name):
+                raise _dead_row(number, row, f"names no {name}")
+        if row.trials is not None and row.trials < 1:
+            raise _dead_row(number, row, f"asks for {row.trials} trials")
+        cases = load(row.set).cases
+        for glob in row.cases:
+            if not any(fnmatchcase(case.id, glob) for case in cases):
+                raise _dead_row(number, row, f"no case matches `{glob}`")
+        for lang in row.lang:
+            if not any(case.lang == lang for case in cases):
+                raise _dead_row(number, row, f"no case has the language `{lang}`")
+        for agent in row.agents:
+            if not any(_wanted(case, split_name(agent)[0], row, Narrowing()) for case in cases):
+                raise _dead_row(number, row, f"no case is left for `{agent}`")
+
+
+def _dead_row(number: int, row: MatrixRow, because: str) -> BadFileError:
+    return BadFileError(
+        "dead-row",
+        f"row {number} of [[tool.harness.matrix]], for the set `{row.set}`: {because}",
+        hint="mend the row or take it out; what is declared must run",
+        at="pyproject.toml",
+    )
+
+
+def _check_matches(config: Config, narrowing: Narrowing, chosen: Sequence[GoldenCase], load: LoadSet) -> None:
+    """Each glob and each tag of the flags chose something: one that is misspelt must not leave the others to pass."""
+    for glob in narrowing.cases:
+        if not any(fnmatchcase(case.id, glob) for case in chosen):
+            raise _no_such_case(config, msgspec.structs.replace(narrowing, cases=(glob,), tags=()), load)
+    for tag in narrowing.tags:
+        if not any(tag in case.tags for case in chosen):
+            raise _no_such_case(config, msgspec.structs.replace(narrowing, cases=(), tags=(tag,)), load)
 
 
 def _unknown(kind: str, name: str, names: Sequence[str], label: str) -> UsageError:

@@ -65,7 +65,12 @@ _PROJECT = {
         _USAGE, "The [tool.harness] table has an unknown key or a wrong value", "mend the line that the message names"
     ),
     "no-such-set": Code(_USAGE, "There is no golden set of that name", "`harness list sets`"),
-    "no-such-case": Code(_USAGE, "No case of the chosen sets matches `--case` or `--tag`", "`harness list sets`"),
+    "no-such-case": Code(_USAGE, "No case of the chosen sets matches a `--case` or a `--tag`", "`harness list sets`"),
+    "dead-row": Code(
+        _USAGE,
+        "A row of [[tool.harness.matrix]], or a part of it, declares no trial, so that it would pass for ever",
+        "mend its agents, models, cases, lang or trials, or take the row out",
+    ),
     "no-such-agent": Code(_USAGE, "There is no agent of that name in the agents folder", "`harness list agents`"),
     "no-such-profile": Code(
         _USAGE, "The agent has no profile of that name", "`harness explain AGENT` lists its profiles"

@@ -60,7 +60,7 @@ def _replay(args: argparse.Namespace, output: Output) -> ExitCode:
     config = project_config()
     project, chosen = plan(config, narrowing_of(args))
     out = Path(args.out) if args.out else runs_folder(config.reports)
-    resumed = _resumed(config, out, args.resume) if args.resume else None
+    resumed = _resumed(config, out, args.resume) if args.resume is not None else None
 
     def tell(verdict: CaseVerdict, done: int, total: int) -> None:
         output.progress(f"{done}/{total} {verdict.agent} {verdict.set}/{verdict.case}")

@@ -63,7 +63,7 @@ def find_run(runs: Path, name: str | None = None) -> Path:
         return runs / name
     if (Path(name) / "results.jsonl").is_file():
         return Path(name)
-    matches = [run for run in ids if name in run]
+    matches = [run for run in ids if name and name in run]
     if len(matches) == 1:
         return runs / matches[0]
     raise _no_such_run(name, ids, matches)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from harness.config import Config, MatrixRow, ModelConfig
-from harness.errors import UsageError
+from harness.errors import BadFileError, UsageError
 from harness.matrix import Narrowing, RunPlan, plan_run
 from harness.records.case import GoldenCase, GoldenSet
 
@@ -132,6 +133,8 @@ def test_options_that_differ_are_part_of_the_name(config: Config) -> None:
         ({"agents": ["lean@literal"]}, "no-such-profile", "its profiles: reference"),
         ({"models": ["smal"]}, "no-such-model", "did you mean `small`?"),
         ({"cases": ["S1-fr"]}, "no-such-case", "did you mean `S1-"),
+        ({"cases": ["S1-en", "S1-fr"]}, "no-such-case", "did you mean `S1-"),
+        ({"tags": ["weather", "whether"]}, "no-such-case", "cases of shared, own: "),
         ({"sets": ["own"], "options": {"width": 2}}, "no-such-option", "its options: depth"),
     ],
 )
@@ -144,3 +147,29 @@ def test_a_wrong_name_is_answered_with_what_there_is(
 
     assert code == caught.value.code
     assert hint in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("row", "because"),
+    [
+        (MatrixRow(set="own", agents=()), "names no agents"),
+        (MatrixRow(set="own", agents=("lean",), models=()), "names no models"),
+        (MatrixRow(set="own", agents=("lean",), trials=0), "asks for 0 trials"),
+        (MatrixRow(set="own", agents=("lean",), cases=("O1", "P*")), "no case matches `P*`"),
+        (MatrixRow(set="shared", agents=("lean",), lang=("en", "ed")), "no case has the language `ed`"),
+        (MatrixRow(set="shared", agents=("legacy",), cases=("S2-*",)), "no case is left for `legacy`"),
+    ],
+)
+def test_a_row_that_declares_nothing_is_refused(config: Config, row: MatrixRow, because: str) -> None:
+    """A misspelt glob beside rows that run would otherwise stay green for ever."""
+    with pytest.raises(BadFileError) as caught:
+        planned(msgspec.structs.replace(config, matrix=(*config.matrix, row)))
+
+    assert f"row 4 of [[tool.harness.matrix]], for the set `{row.set}`: {because}" == caught.value.message
+
+
+def test_a_dead_row_of_another_set_is_not_in_the_way(config: Config) -> None:
+    """A command that names its sets is held up by rows of these alone."""
+    dead = MatrixRow(set="shared", agents=())
+
+    assert names(planned(msgspec.structs.replace(config, matrix=(*config.matrix, dead)), sets=["own"]))

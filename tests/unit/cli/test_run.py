@@ -163,6 +163,7 @@ def test_a_changed_prompt_is_exit_3_and_folded_into_one_cause(project, harness):
         (["--model", "scriptd"], "no-such-model", "did you mean `scripted`?"),
         (["--option", "max_stps=3"], "no-such-option", "its options:"),
         (["--resume", "r9"], "no-such-run", "`harness run` makes one"),
+        (["--resume", ""], "no-such-run", "`harness run` makes one"),
     ],
 )
 def test_names_that_are_wrong_are_exit_2_with_a_suggestion(project, harness, words, code, hint):
