@@ -100,24 +100,33 @@ def record(folder: Path) -> ScratchProject:
     return project
 
 
-def multiply(project: ScratchProject, folder: Path, cases: int) -> Path:
-    """A copy of *project* in *folder* that has its case *cases* times; its caches are filled by a first run."""
+def multiply(project: ScratchProject, folder: Path, cases: int) -> Command:
+    """
+    The replay of a copy of *project* in *folder* that has its case *cases* times; a first run has filled its caches.
+
+    Beyond a thousand they are trials of a thousand cases, as a golden set of one file can hold no more.
+    """
+    cases, trials = min(cases, LARGE), max(cases // LARGE, 1)
     shutil.copytree(project.folder, folder, ignore=shutil.ignore_patterns(".cache", "reports"))
     copy = ScratchProject(folder, {})
     recorded = copy.path("cassettes/example/scripted/smoke/case-00000.0.yaml")
-    for number in range(1, cases):
-        shutil.copyfile(recorded, recorded.with_name(f"case-{number:05d}.0.yaml"))
+    for number in range(cases):
+        for trial in range(trials):
+            if number or trial:
+                shutil.copyfile(recorded, recorded.with_name(f"case-{number:05d}.{trial}.yaml"))
     ids = [f"case-{number:05d}" for number in range(cases)]
     copy.path("goldensets/smoke.yaml").write_text(HEAD + "".join(CASE.format(id=id) for id in ids), encoding="utf-8")
-    if copy.harness("run").exit_code:
-        raise SystemExit("the replay is not green")
-    return folder
+    words = ["run", "--trials", str(trials)]
+    ran = copy.harness(*words)
+    if ran.exit_code:
+        raise SystemExit(f"the replay is not green\n{ran.stdout}{ran.stderr}")
+    return Command([*HARNESS, *words], folder)
 
 
 def scratch(folder: Path, cases: int) -> Path:
-    """A project in *folder* whose *cases* cases are recorded and compiled."""
+    """A project in *folder* whose *cases* cases are recorded and compiled, for a profiler."""
     with tempfile.TemporaryDirectory() as temporary:
-        return multiply(record(Path(temporary)), folder, cases)
+        return multiply(record(Path(temporary)), folder, cases).folder
 
 
 def commands(root: Path, *, wire: bool, growth: bool) -> dict[str, Command]:
@@ -131,11 +140,11 @@ def commands(root: Path, *, wire: bool, growth: bool) -> dict[str, Command]:
         answers = root / f"floor-{cases}"
         answers.mkdir()
         floor.make(answers, cases)
-        project = multiply(recorded, root / f"project-{cases}", cases)
+        replay = multiply(recorded, root / f"project-{cases}", cases)
         chosen[f"floor, {cases} cases"] = Command([sys.executable, str(HERE / "floor.py"), str(answers)], root)
-        chosen[f"harness run, {cases} cases"] = Command([*HARNESS, "run"], project)
+        chosen[f"harness run, {cases} cases"] = replay
         if wire and cases in (1, SMALL):
-            chosen[f"harness run --wire, {cases} cases"] = Command([*HARNESS, "run", "--wire"], project)
+            chosen[f"harness run --wire, {cases} cases"] = Command([*replay.words, "--wire"], replay.folder)
     return chosen
 
 
@@ -174,7 +183,7 @@ class Rounds:
             lines.append(f"growth: a case costs {growth} times as much from {LARGE} to {HUGE} cases as before")
         if f"{WIRE_CASES}, {SMALL} cases" in self.seen:
             whole = _ratio(self.cpu(f"{WIRE_CASES}, {SMALL} cases"), self.cpu(f"harness run, {SMALL} cases"))
-            each = _ratio(self.slope_ms(WIRE_CASES, 1, SMALL), self.slope_ms("harness run", 1, SMALL))
+            each = _ratio(self.slope_ms(WIRE_CASES, 1, SMALL), case)
             lines.append(
                 f"wire port: {SMALL} cases take {whole} times as long as on the fast port, a case {each} times"
             )
