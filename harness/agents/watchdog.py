@@ -27,13 +27,16 @@ def watched(seconds: float) -> Iterator[None]:
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGALRM, _raise)
+    before = signal.getsignal(signal.SIGALRM)
+    if before is not _raise:
+        signal.signal(signal.SIGALRM, _raise)
     signal.setitimer(signal.ITIMER_REAL, seconds + GRACE_SECONDS, _AGAIN_SECONDS)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        if callable(before) and before is not _raise:  # somebody else's; with none, ours may stay for the next trial
+            signal.signal(signal.SIGALRM, before)
 
 
 def _raise(_number: int, _frame: FrameType | None) -> None:
