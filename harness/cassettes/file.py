@@ -8,14 +8,16 @@ in a `|` block, so that a changed word is a changed line; server-sent events sta
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Literal
 
 import msgspec
 
 from harness.cassettes.readers import unknown_in
 from harness.cassettes.redact import scan
+from harness.cassettes.yaml_document import read_yaml, unreadable
 from harness.errors import CassetteError
 from harness.records.digest import digest
 from harness.records.messages import Json
@@ -23,8 +25,8 @@ from harness.records.messages import Json
 CASSETTE_FORMAT = 1
 MOST_BYTES = 32 * 1024 * 1024
 """A file beyond this size is refused unread."""
-MOST_NODES = 1_000_000
-"""So many values may a file hold, aliases counted as often as they are used."""
+LOAD_CHECKS = 2
+"""Raised when loading refuses more than it did: what a cache took in before is then read anew."""
 TRANSPORT_ERROR = 599
 """The status that stands for a response that never came; `meta.error` says why."""
 
@@ -117,7 +119,8 @@ def load(path: Path | str, *, partial: bool = False) -> Cassette:
 
     Raises:
         CassetteError: `cassette-missing`, `cassette-unreadable` (not a cassette, or damaged), `cassette-format` (of a
-            format that this version does not read), `cassette-partial`, `cassette-secret`.
+            format that this version does not read), `cassette-partial`, `cassette-secret`, `cassette-edited`,
+            `mixed-provenance`.
     """
     return parse(read_bytes(Path(path)), str(path), partial=partial)
 
@@ -130,7 +133,7 @@ def parse(content: bytes, path: str, *, partial: bool = False, secrets: bool = F
     try:
         disk = msgspec.convert(document, _Disk)
     except msgspec.ValidationError as error:
-        _unreadable(path, f"not a cassette: {error}")
+        unreadable(path, f"not a cassette: {error}")
     if not (disk.provenance.complete or partial):
         raise CassetteError(
             "cassette-partial",
@@ -146,7 +149,10 @@ def parse(content: bytes, path: str, *, partial: bool = False, secrets: bool = F
             hint=f"revoke the key, then run `harness cassettes scrub {path}`",
             at=f"{path}:{found[0].line}",
         )
-    return make_cassette(disk.provenance, [_from_disk(item) for item in disk.interactions], path=path)
+    made = make_cassette(disk.provenance, [_from_disk(item) for item in disk.interactions], path=path)
+    if not secrets:
+        _check_whole(made)
+    return made
 
 
 def make_cassette(provenance: Provenance, interactions: Iterable[Interaction], *, path: str = "") -> Cassette:
@@ -184,11 +190,15 @@ def read_bytes(path: Path | str) -> bytes:
     """
     try:
         # Straight system calls: half the time of a buffered file, and this runs once a trial.
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        # A pipe of that name must not hold the run up: it opens without waiting, and is refused.
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0))
         try:
-            size = os.fstat(handle).st_size
+            status = os.fstat(handle)
+            if not stat.S_ISREG(status.st_mode):
+                unreadable(str(path), "not a regular file")
+            size = status.st_size
             if size > MOST_BYTES:
-                _unreadable(str(path), f"{size:,} bytes are more than the {MOST_BYTES:,} that are read")
+                unreadable(str(path), f"{size:,} bytes are more than the {MOST_BYTES:,} that are read")
             return os.read(handle, size + 1)
         finally:
             os.close(handle)
@@ -197,43 +207,7 @@ def read_bytes(path: Path | str) -> bytes:
             "cassette-missing", "there is no such cassette", hint="record it with `harness record`", at=str(path)
         ) from None
     except OSError as error:
-        _unreadable(str(path), f"cannot be read: {error.strerror or error}")
-
-
-def read_yaml(text: str, path: str, *, loader: Any = None) -> Json:
-    """
-    Read *text* with a safe loader (libyaml's by default) and bound what aliases can unfold to.
-
-    Raises:
-        CassetteError: `cassette-unreadable`, with the line.
-    """
-    import yaml
-
-    loader = loader or getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    try:
-        document = yaml.load(text, loader)  # noqa: S506 - a safe loader, or one made of it
-        nodes = _count(document, {})
-    except yaml.MarkedYAMLError as error:
-        if "\n<<<<<<< " in text:
-            line = text.count("\n", 0, text.index("\n<<<<<<< ")) + 2
-            _unreadable(f"{path}:{line}", "a merge left its markers in the file")
-        mark = error.problem_mark
-        _unreadable(f"{path}:{mark.line + 1}" if mark else path, f"not valid YAML: {error.problem}")
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # RecursionError: it contains itself
-        _unreadable(path, f"not valid YAML: {' '.join(str(error).split())}")
-    if nodes > MOST_NODES:
-        _unreadable(path, f"more than {MOST_NODES:,} values")
-    return document
-
-
-def _count(value: Json, sizes: dict[int, int]) -> int:
-    """The values in *value* with aliases unfolded; what was counted once is not walked again."""
-    if not isinstance(value, (dict, list)):
-        return 1
-    if id(value) not in sizes:
-        items = value.values() if isinstance(value, dict) else value
-        sizes[id(value)] = 1 + sum(_count(item, sizes) for item in items)
-    return sizes[id(value)]
+        unreadable(str(path), f"cannot be read: {error.strerror or error}")
 
 
 class _Meta(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -330,14 +304,29 @@ def _check_format(document: Json, path: str) -> None:
     )
 
 
+def _check_whole(cassette: Cassette) -> None:
+    """Refuse answers that nobody gave: edited, cut short, or put together from several recordings."""
+    provenance = cassette.provenance
+    if provenance.responses and provenance.responses != cassette.digest:
+        raise CassetteError(
+            "cassette-edited",
+            "a response was changed after it was recorded",
+            hint="restore the file from git, or record the case again",
+            at=cassette.path,
+        )
+    for item in cassette.interactions:
+        if item.kind == "chat" and item.answered_by != provenance.answered_by:
+            raise CassetteError(
+                "mixed-provenance",
+                f"call {item.call} was answered by {item.answered_by}, the file says {provenance.answered_by}",
+                hint="record the case again with `harness record --mode all`",
+                at=cassette.path,
+            )
+
+
 def _decoded(content: bytes, path: str) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        _unreadable(f"{path}:{line}", "not UTF-8")
-
-
-def _unreadable(at: str, because: str) -> NoReturn:
-    hint = "restore the file from git, or record the case again"
-    raise CassetteError("cassette-unreadable", because, hint=hint, at=at)
+        unreadable(f"{path}:{line}", "not UTF-8")

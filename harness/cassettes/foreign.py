@@ -16,7 +16,8 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from harness.cassettes.file import MOST_BYTES, AnsweredBy, Interaction, read_bytes, read_yaml
+from harness.cassettes.file import MOST_BYTES, AnsweredBy, Interaction, read_bytes
+from harness.cassettes.yaml_document import read_yaml, safe_loader
 from harness.errors import CassetteError
 from harness.records.messages import Json
 
@@ -187,10 +188,7 @@ def _as_text(value: Json) -> str | None:
 
 def _lenient_loader() -> Any:
     """A safe loader that takes the text inside Python's own tags for what it is; nothing named by a tag is ever made."""
-    import yaml
-
-    base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    loader: Any = type("_ForeignLoader", (base,), {})
+    loader: Any = type("_ForeignLoader", (safe_loader(),), {})
     loader.add_multi_constructor(_TEXT_TAG, _untagged)
     return loader
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from harness.cassettes.file import CASSETTE_FORMAT, Cassette, Interaction, Provenance, parse, read_bytes
+from harness.cassettes.file import CASSETTE_FORMAT, LOAD_CHECKS, Cassette, Interaction, Provenance, parse, read_bytes
 from harness.cassettes.readers import readers_version
 from harness.cassettes.redact import SHAPE_NAMES
 from harness.records.digest import digest
@@ -108,7 +108,7 @@ def load_many(paths: Iterable[Path], cache: Path) -> Iterator[Cassette]:
 
 def _compiled_by() -> str:
     """Changes when a field, a check of loading or a reader does: entries of another version are not read."""
-    return digest([CASSETTE_FORMAT, _FIELDS, SHAPE_NAMES, readers_version()])
+    return digest([CASSETTE_FORMAT, LOAD_CHECKS, _FIELDS, SHAPE_NAMES, readers_version()])
 
 
 def _opened(path: Path) -> sqlite3.Connection | None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 
 import httpx
+import msgspec
 import pytest
 import yaml
 from hypothesis import given
@@ -197,10 +199,15 @@ def test_reasons_name_the_line_and_the_way_out():
         "!!python/object/apply:os.system ['true']",
         "a: &a [*a]",
         "[" * 5000,
+        "[" * 200_000,
+        "a: " + "{a: " * 100_000,
+        "- " * 100_000 + "x",
+        "? " * 100_000 + "x",
+        "\n".join(" " * level + "a:" for level in range(3000)),
         "- just\n- a list",
         "",
     ],
-    ids=["tag", "loop", "depth", "list", "empty"],
+    ids=["tag", "loop", "depth", "sequences", "mappings", "lists", "keys", "indents", "list", "empty"],
 )  # fmt: skip
 def test_hostile_files_do_no_harm(content):
     """Tags run nothing, aliases unfold to nothing, and each file is refused in one sentence."""
@@ -216,6 +223,45 @@ def test_aliases_do_not_explode():
     lines += [f"{name}: &{name} [{', '.join([f'*{one}'] * 50)}]" for name, one in zip("bcdef", "abcde", strict=True)]
 
     assert "more than 1,000,000 values" == refusal("\n".join(lines)).message
+
+
+def test_merge_keys_do_not_explode():
+    """Each line of merge keys copies the one before nine times: refused before anything is copied."""
+    lines = ["a: &a {x: 1}"]
+    lines += [
+        f"{name}: &{name} {{<<: [{', '.join([f'*{one}'] * 9)}]}}"
+        for name, one in zip("bcdefghij", "abcdefghi", strict=True)
+    ]
+
+    assert "not valid YAML: merge keys are not read" == refusal("\n".join(lines)).message
+
+
+def test_a_key_that_stands_twice_is_refused():
+    """A merge of two branches can leave both; which one counts is nobody's guess."""
+    written = dump(cassette()).decode().replace("interactions:\n", "interactions: []\ninteractions:\n")
+
+    assert "not valid YAML: key `interactions` stands twice" == refusal(written).message
+
+
+def test_an_answer_that_nobody_gave_is_not_replayed():
+    """A response that was edited, and calls that another kind of model answered, are told from what was recorded."""
+    written = dump(cassette(responses=cassette().digest)).decode()
+    assert parse(written.encode(), "c.yaml") == msgspec.structs.replace(
+        cassette(responses=cassette().digest), path="c.yaml"
+    )
+
+    edited = refusal(written.replace("code: 200", "code: 201"))
+    mixed = refusal(written.replace("answered_by: scripted", "answered_by: local", 1))
+    assert ("cassette-edited", "a response was changed after it was recorded") == (edited.code, edited.message)
+    assert ("mixed-provenance", "call 1 was answered by scripted, the file says local") == (mixed.code, mixed.message)
+
+
+def test_a_pipe_does_not_hold_anybody_up(tmp_path):
+    """Opening one would wait for a writer that never comes."""
+    os.mkfifo(tmp_path / "c.yaml")
+
+    with pytest.raises(CassetteError, match="not a regular file"):
+        load(tmp_path / "c.yaml")
 
 
 def test_a_huge_file_is_refused_unread(tmp_path, monkeypatch):
