@@ -15,15 +15,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from harness import __version__
 from harness.agents.load import split_name
+from harness.agents.watchdog import HungError, watched
 from harness.cassettes import guard
 from harness.config import Config
 from harness.contracts.base import Contract
 from harness.contracts.catalogue import contracts_for, load_modules
 from harness.contracts.judge import judge, verdict_of
 from harness.errors import CouldNotCheckError, ExitCode
-from harness.gate.baseline import Baseline, load_baselines, mark_known
+from harness.gate.baseline import load_baselines, mark_known
 from harness.matrix import Narrowing, PlannedCell, RunPlan, plan_run
 from harness.records.case import GoldenCase
 from harness.records.digest import digest
@@ -37,6 +40,8 @@ if TYPE_CHECKING:
     from harness.recording import RecordOutcome
 
 Json = Any
+JUDGE_SECONDS = 60.0
+"""Wall-clock time that the contracts of one trial get: a pattern or a loop without end is no verdict."""
 OnVerdict = Callable[[CaseVerdict, int, int], None]
 """Called with each verdict, how many are done, and how many there will be."""
 
@@ -121,12 +126,12 @@ def ask(
 class Judged:
     """Holds trials against their contracts, and against what the baseline knows of them."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, sets: Iterable[str]) -> None:
         self._project = project
         modules = [project.config.root / path for path in project.config.contract_modules]
         self._catalogue = load_modules(modules)
         self._chosen: dict[tuple[str, str, str], Sequence[Contract]] = {}
-        self._baselines: dict[str, Baseline] = {}
+        self._baselines = load_baselines(project.config.reports, sets)
 
     def verdict(self, trial: Trial, case: GoldenCase) -> CaseVerdict:
         """Judge one trial."""
@@ -135,7 +140,14 @@ class Judged:
         key = (cell.set, case.id, design)
         if key not in self._chosen:
             self._chosen[key] = contracts_for(case, design, self._catalogue)
-        findings = judge(case, trial, self._chosen[key])
+        try:
+            with watched(JUDGE_SECONDS):
+                findings = judge(case, trial, self._chosen[key])
+        except HungError:
+            findings = ()
+            trial = msgspec.structs.replace(
+                trial, code="contract-hung", could_not_check=f"its contracts came to no end within {JUDGE_SECONDS:g} s"
+            )
         state: VerdictState = verdict_of(findings, trial)
         ends = [trace.events[-1].data for trace in trial.traces]
         usage = sum((end.usage for end in ends), Usage())
@@ -151,12 +163,7 @@ class Judged:
         )  # fmt: skip
         if state != "broken":
             return verdict
-        return mark_known(verdict, self._baseline(cell))
-
-    def _baseline(self, cell: Cell) -> Baseline | None:
-        if cell.set not in self._baselines:
-            self._baselines.update(load_baselines(self._project.config.reports, [cell.set]))
-        return self._baselines.get(cell.set)
+        return mark_known(verdict, self._baselines.get(cell.set))
 
 
 def totals_of(verdicts: Iterable[CaseVerdict]) -> Totals:
@@ -212,7 +219,7 @@ def _run_into(
     about: dict[str, Json],
     on_verdict: OnVerdict | None,
 ) -> RunRecord:
-    judged = Judged(project)
+    judged = Judged(project, {planned.cell.set for planned in chosen.cells})
     done = dict(store.done)
     left = [planned for planned in chosen.cells if planned.cell not in done]
 

@@ -174,6 +174,8 @@ def _check_rows(config: Config, narrowing: Narrowing, load: LoadSet) -> None:
         if row.trials is not None and row.trials < 1:
             raise _dead_row(number, row, f"asks for {row.trials} trials")
         cases = load(row.set).cases
+        for case in cases:
+            _check_case(config, case)
         for glob in row.cases:
             if not any(fnmatchcase(case.id, glob) for case in cases):
                 raise _dead_row(number, row, f"no case matches `{glob}`")
@@ -183,6 +185,22 @@ def _check_rows(config: Config, narrowing: Narrowing, load: LoadSet) -> None:
         for agent in row.agents:
             if not any(_wanted(case, split_name(agent)[0], row, Narrowing()) for case in cases):
                 raise _dead_row(number, row, f"no case is left for `{agent}`")
+
+
+def _check_case(config: Config, case: GoldenCase) -> None:
+    """Refuse a case that would pass untried: for a design that is not there, or with a fault that nothing injects."""
+    if any(fault.call is not None for fault in case.faults):
+        message = f"case `{case.id}`: a fault at a model call is not injected by this version"
+        raise BadFileError("bad-golden", message, hint="make it the fault of a tool, or take it out", at=case.at)
+    for design in case.designs:
+        if not (config.agents / design / "agent.py").is_file():
+            unknown = _unknown("agent", design, list_agents(config.agents), f"agents in {config.agents.name}/")
+            raise BadFileError(
+                "no-such-agent",
+                f"case `{case.id}` is for a design that is not there: {unknown.message}",
+                hint=unknown.hint,
+                at=case.at,
+            )
 
 
 def _dead_row(number: int, row: MatrixRow, because: str) -> BadFileError:

@@ -72,19 +72,23 @@ def load_agent(folder: Path, agent: str) -> LoadedAgent:
     build = getattr(module, "build", None)
     if not callable(build):
         raise BadFileError("bad-agent", "no function `build(ctx)`", at=str(path), hint="define `build(ctx) -> Agent`")
-    profiles = tuple(getattr(module, "PROFILES", (REFERENCE,)))
+    profiles = getattr(module, "PROFILES", (REFERENCE,))
+    if not isinstance(profiles, list | tuple) or not all(isinstance(name, str) for name in profiles):
+        raise BadFileError("bad-agent", "PROFILES is no list of names", at=str(path))
     if profile not in profiles:
         raise UsageError(
             "no-such-profile",
             f"agent `{design}` has no profile `{profile}`",
             hint=f"its profiles: {', '.join(profiles)}",
         )
-    declared = dict(getattr(module, "OPTIONS", {}))
+    declared = getattr(module, "OPTIONS", {})
+    if not isinstance(declared, Mapping) or any(not name or not isinstance(name, str) for name in declared):
+        raise BadFileError("bad-agent", "OPTIONS is no mapping of names to (default, help)", at=str(path))
     return LoadedAgent(
         name=design,
         build=build,
         about=str(getattr(module, "ABOUT", "")),
-        profiles=profiles,
+        profiles=tuple(profiles),
         default_model=str(getattr(module, "DEFAULT_MODEL", FALLBACK_MODEL)),
         options={name: _default(declaration) for name, declaration in declared.items()},
         flags={name: _help(declaration) for name, declaration in declared.items()},

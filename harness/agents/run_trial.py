@@ -19,7 +19,7 @@ from harness.agents.trace_writer import LegCutError, Listener, TraceWriter
 from harness.agents.traced_models import Fingerprints, TracedModels
 from harness.agents.traced_tools import External, TracedTools
 from harness.agents.watchdog import HungError, watched
-from harness.errors import LimitExceededError, ReplayMissError
+from harness.errors import BadFileError, LimitExceededError, ReplayMissError
 from harness.models.capability import capability_of
 from harness.models.port import Port
 from harness.records.case import GoldenCase, ImageContent, Leg
@@ -331,7 +331,13 @@ def _part(folder: Path, part: Any) -> TextPart | ImagePart:
         import mimetypes  # few cases have an image
 
         media_type = mimetypes.guess_type(part.image)[0] or "image/png"
-        return ImagePart(media_type, base64.b64encode((folder / part.image).read_bytes()).decode())
+        try:
+            content = (folder / part.image).read_bytes()
+        except OSError as error:
+            raise BadFileError(
+                "unreadable-file", f"the image cannot be read: {error.strerror}", at=str(folder / part.image)
+            ) from None
+        return ImagePart(media_type, base64.b64encode(content).decode())
     return TextPart(part.text)
 
 

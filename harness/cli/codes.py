@@ -33,6 +33,11 @@ _COMMAND = {
         "The project's own code tried to end the process, by sys.exit, os._exit or os.exec, before anything was decided",
         "raise an error there instead; the text after the message names the call",
     ),
+    "contract-hung": Code(
+        _CHECK,
+        "The contracts of a trial came to no end: a pattern that backtracks for ever, or a loop in a contract of your own",
+        "simplify the regex or the contract; run the case alone to see which it is",
+    ),
     "lost-trials": Code(
         _CHECK,
         "Planned trials ended without a verdict, because an agent cancelled the task that it ran in",

@@ -100,7 +100,7 @@ def load_baseline(path: Path) -> Baseline | None:
                 hint="update tapegate, or take the file back to an older commit",
                 at=str(path),
             )
-        return msgspec.json.decode(content, type=Baseline)
+        baseline = msgspec.json.decode(content, type=Baseline)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise BadFileError(
             "bad-baseline",
@@ -108,6 +108,9 @@ def load_baseline(path: Path) -> Baseline | None:
             hint=f"`git checkout -- {path}` brings the committed one back",
             at=str(path),
         ) from None
+    if baseline.set != path.stem:
+        raise BadFileError("bad-baseline", f"it is the baseline of the set `{baseline.set}`", at=str(path))
+    return baseline
 
 
 def load_baselines(reports: Path, sets: Iterable[str]) -> dict[str, Baseline]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from harness.errors import UsageError
+from harness.errors import BadFileError, UsageError
 from harness.records.messages import Json
 from harness.records.trace import Effect
 from harness.worlds.world_file import WorldFile, empty_world_file, list_worlds, load_tools, load_world_file
@@ -82,7 +82,16 @@ class World:
     def tools(self) -> Sequence[ToolFunction]:
         """The functions marked with `@tool` that `tools.py` builds on this world."""
         module = self._template.module
-        return tuple(module.build(self)) if module else ()
+        if module is None:
+            return ()
+        try:
+            return tuple(module.build(self))
+        except Exception as error:
+            raise BadFileError(
+                "bad-world",
+                f"build(world) does not give its tools: {type(error).__name__}: {error}",
+                at=str(module.__file__),
+            ) from error
 
     @property
     def today(self) -> str:

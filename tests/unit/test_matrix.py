@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import msgspec
@@ -10,7 +11,7 @@ import pytest
 from harness.config import Config, MatrixRow, ModelConfig
 from harness.errors import BadFileError, UsageError
 from harness.matrix import Narrowing, RunPlan, plan_run
-from harness.records.case import GoldenCase, GoldenSet
+from harness.records.case import Fault, GoldenCase, GoldenSet
 
 AGENT = """
 OPTIONS = {"depth": (1, "how deep")}
@@ -166,6 +167,26 @@ def test_a_row_that_declares_nothing_is_refused(config: Config, row: MatrixRow, 
         planned(msgspec.structs.replace(config, matrix=(*config.matrix, row)))
 
     assert f"row 4 of [[tool.harness.matrix]], for the set `{row.set}`: {because}" == caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("change", "because"),
+    [
+        ({"designs": ("leen",)}, "case `O1` is for a design that is not there: no agent named `leen`"),
+        (
+            {"faults": (Fault(kind="timeout", call=1),)},
+            "case `O1`: a fault at a model call is not injected by this version",
+        ),
+    ],
+)
+def test_a_case_that_would_pass_untried_is_refused(config: Config, change: dict[str, object], because: str) -> None:
+    """A misspelt design drops the case from every run, and a fault that never comes proves nothing."""
+    case = dataclasses.replace(SETS["own"].cases[0], **change)  # type: ignore[arg-type]
+    sets = SETS | {"own": dataclasses.replace(SETS["own"], cases=(*SETS["own"].cases, case))}
+
+    with pytest.raises(BadFileError) as caught:
+        plan_run(config, Narrowing(), sets.__getitem__)
+    assert because == caught.value.message
 
 
 def test_a_dead_row_of_another_set_is_not_in_the_way(config: Config) -> None:

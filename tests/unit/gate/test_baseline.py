@@ -84,6 +84,16 @@ def test_nothing_else_is_known(other):
     assert not mark_known(other, baseline).known
 
 
+def test_the_baseline_of_another_set_is_refused(tmp_path: Path):
+    """A file under the wrong name would know nothing, and say so to nobody."""
+    path = tmp_path / "baselines" / "lean_react.json"
+    path.parent.mkdir()
+    path.write_bytes(dump_baseline(baseline_of(verdict("S1"))))
+
+    with pytest.raises(BadFileError, match="it is the baseline of the set `shared`"):
+        load_baseline(path)
+
+
 def test_a_failure_without_a_recording_is_never_known():
     """Without a digest nothing says that the recording is the same."""
     baseline = baseline_of(verdict("S1", "CX13", cassette_digest=""))
