@@ -8,7 +8,7 @@ cannot misreport them; the agent yields (or emits) the events that only it knows
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import msgspec
@@ -130,9 +130,11 @@ class Models(Protocol):
 
 
 class ReplyStream(Protocol):
-    """Chunks of a reply, then the reply: `async for chunk in stream: …` and afterwards `stream.reply`."""
+    """Chunks of a reply, then the reply: `async for chunk in stream: …` (or `for`), and afterwards `stream.reply`."""
 
     def __aiter__(self) -> AsyncIterator[ReplyChunk]: ...
+
+    def __iter__(self) -> Iterator[ReplyChunk]: ...
 
     @property
     def reply(self) -> Reply:

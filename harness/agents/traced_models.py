@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import msgspec
@@ -111,11 +111,15 @@ class TracedModels:
     def chat_sync(self, messages: Sequence[Message], **options: Any) -> Reply:
         call = self._begin(messages, options)
         try:
-            answered = self._port.chat_sync(call.request, call.info)
+            if not call.request.stream:
+                return self._finished(call, self._port.chat_sync(call.request, call.info))
+            answered: Answered | None = None
+            for piece in self._port.stream_sync(call.request, call.info):
+                answered = self._streamed(call, piece) or answered
         except ModelError as error:
             self._failed(call, error)
             raise
-        return self._finished(call, answered)
+        return self._finished(call, _whole(answered))
 
     def stream(self, messages: Sequence[Message], **options: Any) -> TracedStream:
         return TracedStream(self, self._begin(messages, {**options, "stream": True}))
@@ -143,6 +147,10 @@ class TracedModels:
     def pieces(self, call: _Open) -> AsyncIterator[ReplyChunk | Answered]:
         """What the port streams for *call*."""
         return self._port.stream(call.request, call.info)
+
+    def pieces_sync(self, call: _Open) -> Iterator[ReplyChunk | Answered]:
+        """The sync twin of `pieces`."""
+        return self._port.stream_sync(call.request, call.info)
 
     def _begin(self, messages: Sequence[Message], options: Mapping[str, Any]) -> _Open:
         request = self._request(tuple(messages), **options)
@@ -254,7 +262,7 @@ class TracedModels:
 
 
 class TracedStream:
-    """`harness.agents.protocol.ReplyStream`: chunks as they come, the reply afterwards."""
+    """`harness.agents.protocol.ReplyStream`: chunks as they come, by `async for` or `for`; the reply afterwards."""
 
     def __init__(self, models: TracedModels, call: _Open) -> None:
         self._models = models
@@ -270,6 +278,21 @@ class TracedStream:
                     answered = piece
                     continue
                 models._streamed(call, piece)  # noqa: SLF001  # the stream is the second half of the client
+                yield piece
+        except ModelError as error:
+            models._failed(call, error)  # noqa: SLF001
+            raise
+        self._reply = models._finished(call, _whole(answered))  # noqa: SLF001
+
+    def __iter__(self) -> Iterator[ReplyChunk]:
+        models, call = self._models, self._call
+        answered: Answered | None = None
+        try:
+            for piece in models.pieces_sync(call):
+                if isinstance(piece, Answered):
+                    answered = piece
+                    continue
+                models._streamed(call, piece)  # noqa: SLF001
                 yield piece
         except ModelError as error:
             models._failed(call, error)  # noqa: SLF001

@@ -105,14 +105,21 @@ async def outcome(port: Port, request: ModelRequest | EmbeddingRequest, call: Ca
 
 
 def outcome_sync(port: Port, request: ModelRequest | EmbeddingRequest, call: CallInfo) -> Outcome:
-    """The sync twin of `outcome`; chunks of a stream are not seen."""
+    """The sync twin of `outcome`."""
+    chunks: list[ReplyChunk] = []
     try:
         if isinstance(request, EmbeddingRequest):
             embedded = port.embed_sync(request, call).reply
             return Outcome(vectors=embedded.vectors, usage=embedded.usage)
-        return _of_reply(port.chat_sync(request, call).reply, ())
+        if not request.stream:
+            return _of_reply(port.chat_sync(request, call).reply, chunks)
+        for piece in port.stream_sync(request, call):
+            if isinstance(piece, Answered):
+                return _of_reply(piece.reply, chunks)
+            chunks.append(piece)
     except ModelError as error:
-        return _of_error(error, ())
+        return _of_error(error, chunks)
+    raise AssertionError("a stream ends with its reply")
 
 
 def _asked(cassette: Cassette) -> Iterator[tuple[ModelRequest | EmbeddingRequest, CallInfo]]:

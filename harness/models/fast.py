@@ -7,7 +7,7 @@ replayed on the wire port, where litellm has the last word.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 
 from harness.cassettes.file import Interaction
 from harness.cassettes.player import Player
@@ -29,7 +29,7 @@ class FastPort:
         return answer_chat(self._play(request, call), request.model)
 
     async def stream(self, request: ModelRequest, call: CallInfo) -> AsyncIterator[ReplyChunk | Answered]:
-        for piece in answer_stream(self._play(request, call), request.model):
+        for piece in self.stream_sync(request, call):
             yield piece
 
     async def embed(self, request: EmbeddingRequest, call: CallInfo) -> AnsweredEmbedding:
@@ -37,6 +37,9 @@ class FastPort:
 
     def chat_sync(self, request: ModelRequest, call: CallInfo) -> Answered:
         return answer_chat(self._play(request, call), request.model)
+
+    def stream_sync(self, request: ModelRequest, call: CallInfo) -> Iterator[ReplyChunk | Answered]:
+        yield from answer_stream(self._play(request, call), request.model)
 
     def embed_sync(self, request: EmbeddingRequest, call: CallInfo) -> AnsweredEmbedding:
         return answer_embedding(self._player.play(call.ask, call.slot, request), request.model)

@@ -80,6 +80,19 @@ class LitellmClient:
                 await response.aclose()
             yield self._whole(response, chunks, request, sent)
 
+    def stream_sync(
+        self, request: ModelRequest, call: CallInfo, tape: Tape | None
+    ) -> Iterator[ReplyChunk | ModelReply]:
+        """The sync twin of `stream`."""
+        chunks: list[Any] = []
+        with _model_errors():
+            with _on(tape, call) as sent:
+                response = self._litellm.completion(**self._chat(request))
+            for chunk in response:
+                chunks.append(chunk)
+                yield from chunks_of(chunk)
+            yield self._whole(response, chunks, request, sent)
+
     async def embed(self, request: EmbeddingRequest, call: CallInfo, tape: Tape | None) -> EmbeddingReply:
         """Answer an embedding request."""
         with _model_errors(), _on(tape, call):

@@ -78,6 +78,17 @@ class LivePort:
             reply = self._client.chat_sync(request, call, self._tape)
         return Answered(reply=reply, ms=ms())
 
+    def stream_sync(self, request: ModelRequest, call: CallInfo) -> Iterator[ReplyChunk | Answered]:
+        check_sendable(request)
+        chunks = 0
+        with _timed() as ms:
+            for piece in self._client.stream_sync(request, call, self._tape):
+                if isinstance(piece, ReplyChunk):
+                    chunks += 1
+                    yield piece
+                else:
+                    yield Answered(reply=piece, ms=ms(), chunks=chunks)
+
     def embed_sync(self, request: EmbeddingRequest, call: CallInfo) -> AnsweredEmbedding:
         with _timed() as ms:
             reply = self._client.embed_sync(request, call, self._tape)

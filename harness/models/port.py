@@ -7,7 +7,7 @@ patched transport; `live` asks a real server through litellm and is recorded whi
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Protocol
 
 import msgspec
@@ -70,6 +70,10 @@ class Port(Protocol):
 
     def chat_sync(self, request: ModelRequest, call: CallInfo) -> Answered:
         """The sync twin of `chat`; with `stream` True it reads the stream to its end."""
+        ...
+
+    def stream_sync(self, request: ModelRequest, call: CallInfo) -> Iterator[ReplyChunk | Answered]:
+        """The sync twin of `stream`."""
         ...
 
     def embed_sync(self, request: EmbeddingRequest, call: CallInfo) -> AnsweredEmbedding:

@@ -107,6 +107,14 @@ class RecordingPort:
         with self._asking("chat", call):
             return self._live.chat_sync(request, call)
 
+    def stream_sync(self, request: ModelRequest, call: CallInfo) -> Iterator[ReplyChunk | Answered]:
+        kept = self._keep(request, call)
+        if kept is not None:
+            yield from answer_stream(kept, request.model)
+            return
+        with self._asking("chat", call):
+            yield from self._live.stream_sync(request, call)
+
     def embed_sync(self, request: EmbeddingRequest, call: CallInfo) -> AnsweredEmbedding:
         kept = self._keep(request, call)
         if kept is not None:

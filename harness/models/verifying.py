@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 
 from harness.models.port import Answered, AnsweredEmbedding, CallInfo, Port
 from harness.records.faults import ModelError
@@ -65,6 +65,20 @@ class VerifyingPort:
             raise
         self._compare(call, answered.reply, now)
         return answered
+
+    def stream_sync(self, request: ModelRequest, call: CallInfo) -> Iterator[ReplyChunk | Answered]:
+        try:
+            now: ModelReply | ModelError = self._live.chat_sync(request, call).reply
+        except ModelError as error:
+            now = error
+        try:
+            for piece in self._recorded.stream_sync(request, call):
+                if isinstance(piece, Answered):
+                    self._compare(call, piece.reply, now)
+                yield piece
+        except ModelError as error:
+            self._compare(call, error, now)
+            raise
 
     def embed_sync(self, request: EmbeddingRequest, call: CallInfo) -> AnsweredEmbedding:
         return self._recorded.embed_sync(request, call)

@@ -79,6 +79,16 @@ class WirePort:
             reply = self._client.chat_sync(request, call, played.tape)
         return Answered(reply=reply, ms=played.ms, replayed=True, ask=played.ask)
 
+    def stream_sync(self, request: ModelRequest, call: CallInfo) -> Iterator[ReplyChunk | Answered]:
+        chunks = 0
+        with self._playing(request, call) as played:
+            for piece in self._client.stream_sync(request, call, played.tape):
+                if isinstance(piece, ReplyChunk):
+                    chunks += 1
+                    yield piece
+                else:
+                    yield Answered(reply=piece, ms=played.ms, chunks=chunks, replayed=True, ask=played.ask)
+
     def embed_sync(self, request: EmbeddingRequest, call: CallInfo) -> AnsweredEmbedding:
         with self._playing(request, call) as played:
             reply = self._client.embed_sync(request, call, played.tape)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+import re
+from collections.abc import AsyncIterator, Iterable, Iterator
+
+import msgspec
 
 from harness.errors import ReplayMissError
 from harness.models.port import Answered, AnsweredEmbedding, CallInfo
@@ -40,10 +43,15 @@ class ListPort:
         return Answered(reply=reply, ms=self._ms, replayed=True)
 
     async def stream(self, request: ModelRequest, call: CallInfo) -> AsyncIterator[ReplyChunk | Answered]:
+        for piece in self.stream_sync(request, call):
+            yield piece
+
+    def stream_sync(self, request: ModelRequest, call: CallInfo) -> Iterator[ReplyChunk | Answered]:
+        """Stream the reply word by word; the chunks put together are its text."""
         answered = self.chat_sync(request, call)
-        for word in answered.reply.text.split(" "):
-            yield ReplyChunk("text", word)
-        yield answered
+        words = re.findall(r"\S+\s*|^\s+", answered.reply.text)
+        yield from (ReplyChunk("text", word) for word in words)
+        yield msgspec.structs.replace(answered, chunks=len(words))
 
     async def embed(self, request: EmbeddingRequest, call: CallInfo) -> AnsweredEmbedding:
         return self.embed_sync(request, call)

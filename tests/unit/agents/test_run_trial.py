@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -311,11 +312,12 @@ def test_streams_stand_in_the_trace_chunk_by_chunk() -> None:
     async def streams(ctx: AgentContext, question: Question) -> AsyncIterator[EventData]:
         stream = ctx.models.stream([question.message], visible=True)
         texts = [chunk.text async for chunk in stream]
-        yield FinalAnswer(text=" ".join(texts), chunks=len(texts))
+        yield FinalAnswer(text="".join(texts), chunks=len(texts))
 
     trial = ran(streams, ModelReply(text="It is empty."))
 
     assert "It is empty." == trial.traces[0].answer
+    assert ["It ", "is ", "empty."] == [event.data.text for event in trial.traces[0].of("llm_chunk")]
     assert [True] * 3 == [event.data.visible for event in trial.traces[0].of("llm_chunk")]
 
 
@@ -449,3 +451,24 @@ def test_an_endless_loop_is_ended() -> None:
     assert ("timeout", "no end after 0.01 s of wall time; the agent does not give control back") == (
         trial.code, trial.because,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("reply", [ModelReply(text="It is empty."), ModelError("overloaded", "later", ms=7)])
+def test_the_sync_client_writes_the_same_trace(reply: ModelReply | ModelError) -> None:
+    """Streaming and asking without an event loop give, event for event, what the async client gives."""
+
+    async def awaits(ctx: AgentContext, question: Question) -> AsyncIterator[EventData]:
+        with suppress(ModelError):
+            stream = ctx.models.stream([question.message], visible=True)
+            yield FinalAnswer(text="".join([chunk.text async for chunk in stream]))
+        with suppress(ModelError):
+            await ctx.models.chat([question.message], stream=True)
+
+    async def waits(ctx: AgentContext, question: Question) -> AsyncIterator[EventData]:
+        with suppress(ModelError):
+            stream = ctx.models.stream([question.message], visible=True)
+            yield FinalAnswer(text="".join([chunk.text for chunk in stream]))
+        with suppress(ModelError):
+            ctx.models.chat_sync([question.message], stream=True)
+
+    assert ran(awaits, reply, reply).traces[0].events == ran(waits, reply, reply).traces[0].events
