@@ -189,7 +189,8 @@ async def _record_one(
     Record one trial, or hold its recording against the model.
 
     Raises:
-        CouldNotCheckError: The trial was cut off, so that its recording is not complete, or the model now differs.
+        CouldNotCheckError: The trial was cut off, so that its recording is not complete, the server answered nothing,
+            or the model now differs.
         HarnessError: The run did not follow its script, or a secret could not be removed.
     """
     path = cassette_path(project.config.cassettes, planned.cell)
@@ -214,6 +215,13 @@ async def _record_one(
     if ran.code:
         recorder.abandon()
         raise CouldNotCheckError(ran.code, ran.because)
+    if source.answered_by != "scripted" and (because := recorder.unanswered()):
+        recorder.discard()
+        raise CouldNotCheckError(
+            "no-answer",
+            f"no call was answered ({because}), so there is nothing to keep",
+            hint="mend the model's server",
+        )
     recorder.finish(usage=_totals(usage, cost))
 
 

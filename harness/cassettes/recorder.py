@@ -63,6 +63,12 @@ class Recorder:
         with self._lock:
             return max((item.call for item in self._interactions), default=1)
 
+    def unanswered(self) -> str:
+        """Why no response came to any call, if there were calls and none did; else empty."""
+        with self._lock:
+            asked = [item for item in self._interactions if item.kind != "tool"]
+            return asked[0].error or "" if asked and all(item.error for item in asked) else ""
+
     def add(self, interaction: Interaction) -> None:
         """
         Keep *interaction*, scrubbed, in the journal.

@@ -164,6 +164,11 @@ _CASSETTE = {
     "cassette-partial": Code(
         _CHECK, "A recording was interrupted, so it cannot be replayed", "harness record --mode missing"
     ),
+    "no-answer": Code(
+        _CHECK,
+        "The model's server took calls and answered none of them, so that no recording was kept",
+        "look at the server and its address, then record again; the old cassette stands",
+    ),
     "recording-ended": Code(
         _CHECK, "A model call ended after its trial had", "mend the agent: it must wait for every call that it makes"
     ),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import socket
+import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -148,3 +150,24 @@ def test_a_recording_in_ci_needs_to_be_told(project: ScratchProject) -> None:
 
     assert 2 == ran.exit_code
     assert "--allow-ci-write" in ran.stderr
+
+
+def test_a_server_that_answers_nothing_is_no_recording(project: ScratchProject, server: ScriptedServer) -> None:
+    """A server that takes every call and hangs up leaves the old cassette, and the command says that nothing was recorded."""
+    recorded(project, server, BOTH)
+    before = project.path(CASSETTE).read_bytes()
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        threading.Thread(target=_hang_up, args=(mute,), daemon=True).start()
+        address = f"http://127.0.0.1:{mute.getsockname()[1]}/v1"
+        ran = project.harness("record", "--json", "--mode", "all", "--base-url", address)
+
+    assert 3 == ran.exit_code
+    assert "no call was answered" in ran.stdout
+    assert before == project.path(CASSETTE).read_bytes()
+    assert [Path(CASSETTE).name] == [path.name for path in project.path(CASSETTE).parent.iterdir()]
+
+
+def _hang_up(server: socket.socket) -> None:
+    with suppress(OSError):
+        while True:
+            server.accept()[0].close()
