@@ -11,12 +11,18 @@ from harness.records.run import RunRecord
 
 def refuse_stale(config: Config, record: RunRecord) -> None:
     """
-    Refuse a run whose golden sets, agents or cassettes have changed since.
+    Refuse a run whose golden sets, agents or cassettes have changed since, or that does not name them.
 
     Raises:
-        CouldNotCheckError: One has.
+        CouldNotCheckError: One has, or nothing tells.
         BadFileError: A golden set that the run used cannot be read any more.
     """
+    if not (isinstance(record.manifest.get("agents"), dict) and isinstance(record.manifest.get("golden_sets"), dict)):
+        raise CouldNotCheckError(
+            "stale-run",
+            f"run `{record.run}` does not say which agents and golden sets it was made with",
+            hint="`harness run` makes a new one",
+        )
     changed = list(dict.fromkeys(_changed(config, record)))
     if changed:
         shown = ", ".join(changed[:3]) + (f" and {len(changed) - 3} more" if len(changed) > 3 else "")

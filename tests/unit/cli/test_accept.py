@@ -110,7 +110,15 @@ def test_known_failures_of_a_local_model_are_counted(project, harness):
     )  # fmt: skip
     with RunStore.create(runs_folder(project / "reports"), run="r1") as store:
         store.append(verdict)
-        store.finish(RunRecord(run="r1", results=(verdict,), totals=Totals(trials=1, broken=1), exit_code=1))
+        store.finish(
+            RunRecord(
+                run="r1",
+                results=(verdict,),
+                totals=Totals(trials=1, broken=1),
+                exit_code=1,
+                manifest={"agents": {}, "golden_sets": {}},
+            )
+        )
 
     out = harness("accept", "--reason", "small models are small").out
     assert out.startswith("accepted 1 cells of run r1, 1 of them known failures\n")

@@ -215,12 +215,25 @@ def test_a_run_that_was_cut_off_can_be_resumed(project, harness):
     folder = runs_folder(project / "reports") / document["run"]
     lines = (folder / "results.jsonl").read_bytes().splitlines(keepends=True)
     (folder / "results.jsonl").write_bytes(lines[0] + lines[1][:30])
-    (folder / "run.json").unlink()
+    begun = json.loads((folder / "run.json").read_text()) | {"exit_code": None}
+    (folder / "run.json").write_text(json.dumps(begun))
 
     resumed = harness("run", "--resume", document["run"], "--json").document
     assert document["run"] == resumed["run"]
     assert document["totals"] == resumed["totals"]
     assert lines[0] == (folder / "results.jsonl").read_bytes().splitlines(keepends=True)[0]
+
+
+@pytest.mark.parametrize("manifest", [None, '{"run": "x", "manifest": {"golden_sets": 3, "agents": [1]}}'])
+def test_a_run_that_does_not_say_what_it_ran_on_is_not_resumed(project, harness, manifest):
+    """Without its manifest nobody knows whether the verdicts in the folder are of today's agents."""
+    document = harness("run", "--json").document
+    path = project / "reports" / "runs" / document["run"] / "run.json"
+    path.unlink() if manifest is None else path.write_text(manifest)
+
+    ended = harness("run", "--json", "--resume", document["run"])
+    assert (ended.code, ended.document["error"]["code"]) == (3, "stale-run")
+    assert "does not say which agents" in ended.document["error"]["message"]
 
 
 def test_a_run_whose_golden_set_has_changed_is_not_resumed(project, harness):
