@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from harness.contracts.base import TRIGGERED, Broken, Contract, Triggered
 from harness.contracts.shrink import shortest
@@ -103,8 +104,16 @@ def _crashed(contract: Contract, view: TrialView, error: Exception) -> Finding:
     return Finding(
         contract=contract.id,
         state="could_not_check",
-        because=f"the contract itself failed: {type(error).__name__}{': ' if words else ''}{words}",
+        because=f"the contract itself failed: {type(error).__name__}{': ' if words else ''}{words}{_where(error)}",
         leg=view.leg,
         at=contract.at or view.case.at,
         advisory=_is_advisory(contract, view),
     )
+
+
+def _where(error: Exception) -> str:
+    """The line that raised *error*, for the author of the contract."""
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    return f" ({Path(frame.tb_frame.f_code.co_filename).name}:{frame.tb_lineno})" if frame is not None else ""

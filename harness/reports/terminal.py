@@ -53,9 +53,10 @@ def render_run(
 
 def fold(unchecked: Iterable[CaseVerdict]) -> list[list[CaseVerdict]]:
     """Put trials that could not be checked for one cause into one group, the largest first."""
-    groups: dict[tuple[str, str], list[CaseVerdict]] = {}
+    groups: dict[tuple[str, str, str], list[CaseVerdict]] = {}
     for verdict in unchecked:
-        groups.setdefault((verdict.code, verdict.cause), []).append(verdict)
+        failed = _failed_contract(verdict)
+        groups.setdefault((verdict.code, verdict.cause, failed.contract if failed else ""), []).append(verdict)
     return sorted(groups.values(), key=len, reverse=True)
 
 
@@ -71,6 +72,8 @@ def record_command(group: Sequence[CaseVerdict]) -> str:
         words.append(f"--model {quote(models[0])}")
     if len(cases) == 1:
         words.append(f"--case {quote(cases[0])}")
+    if last := max(v.trial for v in group):
+        words.append(f"--trials {last + 1}")
     words.append(f"--mode {'missing' if group[0].code == 'cassette-missing' else 'stale'}")
     return one_line(" ".join(words))
 
@@ -136,26 +139,35 @@ def _more(broken: Sequence[CaseVerdict], folder: str) -> str:
 
 def _unchecked(group: Sequence[CaseVerdict], width: int, paint: Paint) -> str:
     first = group[0]
+    failed = _failed_contract(first)
     cause = f", {first.cause.replace('_', ' ')} changed" if first.cause in _CHANGED else ""
     count = f"{len(group)} trials" if len(group) > 1 else "1 trial"
+    what = f"contract `{failed.contract}`" if failed else first.code or "no code"
     lines = [
-        _title("COULD NOT CHECK", one_line(f"{count}: {first.code or 'no code'}{cause}"), width, paint, "yellow"),
+        _title("COULD NOT CHECK", one_line(f"{count}: {what}{cause}"), width, paint, "yellow"),
         wrap(_name(first), width, indent="  ", later="    "),
     ]
     lines += [
         wrap(clip(one_line(line), 400), width, indent="    ", later="      ")
-        for line in first.because.splitlines()[:8]
+        for line in (failed.because if failed else first.because).splitlines()[:8]
         if line.strip()
     ]
-    if first.cassette and first.cassette not in first.because:
+    if first.cassette and not failed and first.cassette not in first.because:
         lines.append(f"    in {one_line(first.cassette)}")
-    if first.at:
-        lines.append(f"    at {one_line(first.at)}")
+    if at := failed.at if failed and failed.at else first.at:
+        lines.append(f"    at {one_line(at)}")
     if len(group) > 1:
         lines.append(f"  and {len(group) - 1} more of the same cause")
     command = record_command(group)
     mend = f"`{command}`" if command else f"`harness explain {one_line(first.code)}`" if first.code else ""
     return "\n".join([*lines, f"  mend: {mend}"] if mend else lines)
+
+
+def _failed_contract(verdict: CaseVerdict) -> Finding | None:
+    """The contract that could not be checked, where the trial itself could."""
+    if verdict.code:
+        return None
+    return next((f for f in verdict.findings if f.state == "could_not_check" and not f.advisory), None)
 
 
 _CHANGED = frozenset({"prompt", "tool_schema", "model", "params", "message", "order"})

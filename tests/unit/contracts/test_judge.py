@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -70,9 +72,10 @@ def test_a_crash_is_not_a_break():
     findings = judge(make_case(), make_trial(TRACE), [crashes])
 
     assert ["could_not_check"] == [finding.state for finding in findings]
+    line = Path(__file__).read_text(encoding="utf-8").splitlines().index("    yield view.no_such_thing") + 1
     assert (
         "the contract itself failed: AttributeError: 'TrialView' object has no attribute 'no_such_thing'"
-        == findings[0].because
+        f" (test_judge.py:{line})" == findings[0].because
     )
 
 

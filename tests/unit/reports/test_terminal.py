@@ -143,6 +143,35 @@ def test_the_command_fits_the_cause():
     assert "mend: `harness explain agent-crash`" in render_run(record(missed("S1", code="agent-crash")))
 
 
+def test_the_command_asks_for_the_trials_that_lack():
+    """Without `--trials` the command would record the first trial only, which is there."""
+    group = [missed("S1", code="cassette-missing", trial=1), missed("S1", code="cassette-missing", trial=2)]
+
+    assert record_command(group).endswith("--case S1 --trials 3 --mode missing")
+    assert "--trials" not in record_command([missed("S1")])
+
+
+def test_a_contract_that_failed_is_named_with_the_reason():
+    """The trial itself was fine, so the reason stands in the finding."""
+    failed = Finding(contract="mine", state="could_not_check", because="the contract itself failed: NameError: x")
+    verdicts = [verdict(f"S{n}", "could_not_check", findings=(failed,)) for n in range(2)]
+    other = verdict("S3", "could_not_check", findings=(Finding(contract="b", state="could_not_check", because="y"),))
+    found = render_run(record(*verdicts, other), width=100)
+
+    assert (
+        """\
+COULD NOT CHECK  2 trials: contract `mine`
+  lean_react × scripted shared/S0
+    the contract itself failed: NameError: x
+    at goldensets/shared.yaml:12
+  and 1 more of the same cause
+
+COULD NOT CHECK  1 trial: contract `b`
+"""
+        in found
+    )
+
+
 def test_many_failures_stay_on_one_screen():
     """Eight in full, the rest by number and where to find them."""
     found = render_run(record(*(broken(f"S{n}") for n in range(30))), folder="reports/runs/r1")
