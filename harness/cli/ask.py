@@ -48,6 +48,14 @@ def _agent(args: argparse.Namespace) -> str:
         raise UsageError(
             "bad-arguments", "--ask needs --model", hint='`harness run --ask "…" --model gpt-4.1-mini [--base-url URL]`'
         )
+    if not args.ask.strip():
+        raise UsageError("bad-arguments", "--ask needs a question", hint='`harness run --ask "…" --model M`')
+    if args.base_url and not args.base_url.startswith(("http://", "https://")):
+        raise UsageError(
+            "bad-arguments",
+            f"`{args.base_url}` is no address of a server",
+            hint="write it with http:// or https://, such as http://127.0.0.1:8000/v1",
+        )
     if len(agents) > 1:
         raise UsageError("bad-arguments", f"--ask takes one agent, not {len(agents)}", hint="`--lean` names one too")
     given = {"SET": args.sets, "--case": args.case, "--tag": args.tag, "--trials": args.trials, "--resume": args.resume}
@@ -64,6 +72,7 @@ class Telling:
     def __init__(self, output: Output) -> None:
         self._output = output
         self._streamed: list[str] = []
+        self._because = ""
 
     def event(self, event: Event) -> None:
         """Print what *event* tells a person."""
@@ -73,8 +82,18 @@ class Telling:
             self._streamed.append(event.data.text)
             if not self._output.as_json:
                 print(neutralise(event.data.text, keep_lines=True), end="", flush=True, file=self._output.stream)
+        elif event.type == "error":
+            self._failed(f"{event.data.kind}: {event.data.message}")
+        elif event.type == "warning" and event.data.code == "agent_crash":
+            self._failed(f"{event.data.code}: {event.data.detail}")
         elif event.type == "tool_call":
             self._output.note(f"  {one_line(f'{event.data.tool} {event.data.args_raw or event.data.args}')}")
+
+    def _failed(self, because: str) -> None:
+        from harness.reports.screen import one_line
+
+        self._because = because
+        self._output.note(f"  error {one_line(because)}")
 
     def end(self, trial: Trial, agent: str, model: str) -> ExitCode:
         """Print the answer where it was not streamed, and what it took."""
@@ -92,6 +111,7 @@ class Telling:
                     provenance=trial.provenance,
                     status=ended.status,
                     answer=last.answer,
+                    because="" if ended.status == "completed" else self._because or ended.reason,
                     llm_calls=ended.counts.llm,
                     tool_calls=ended.counts.tools,
                     tokens={

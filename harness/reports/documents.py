@@ -94,6 +94,8 @@ class AskDocument(msgspec.Struct, frozen=True, kw_only=True):
     llm_calls: int
     tool_calls: int
     tokens: dict[str, int]
+    because: str = ""
+    """Why there is no complete answer; empty where there is one."""
 
 
 class ExplainDocument(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,6 +12,18 @@ from harness.reports.documents import schema_of
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # litellm warns about itself
 QUESTION = "What is the weather in Berlin?"
+BARE = """\
+def build(ctx):
+    return Bare(ctx)
+
+
+class Bare:
+    def __init__(self, ctx):
+        self.ctx = ctx
+
+    async def run(self, question):
+        yield await self.ctx.models.chat([question.message])
+"""
 
 
 @pytest.fixture
@@ -60,6 +72,41 @@ def test_an_unreachable_model_is_no_pass(project, harness):
 
     assert ended.code == ExitCode.COULD_NOT_CHECK
     assert "Traceback" not in ended.err
+    assert "  error llm_errors: " in ended.err
+    assert "127.0.0.1:9" in ended.err
+
+
+def test_the_document_says_why_nothing_was_answered(project, harness):
+    """A script reads the reason where it reads the answer."""
+    words = ["--ask", QUESTION, "--lean", "--model", "gpt-4.1-mini", "--base-url", "http://127.0.0.1:9/v1"]
+    document = harness("run", *words, "--json").document
+
+    jsonschema.validate(document, schema_of("ask"))
+    assert ("failed", True) == (document["status"], document["because"].startswith("llm_errors: "))
+
+
+def test_an_agent_that_crashes_says_so(project, harness):
+    """An agent that does not catch a model's error ends with it; the person at the keyboard sees both."""
+    (project / "agents" / "bare").mkdir()
+    (project / "agents" / "bare" / "agent.py").write_text(BARE)
+
+    ended = harness("run", "--ask", QUESTION, "--agent", "bare", "--model", "m", "--base-url", "http://127.0.0.1:9/v1")
+    assert ended.code == ExitCode.COULD_NOT_CHECK
+    assert "  error agent_crash: ModelError: " in ended.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--ask", " ", "--model", "m"], "--ask needs a question"),
+        (["--ask", QUESTION, "--model", "m", "--base-url", "nonsense"], "`nonsense` is no address of a server"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(project, harness, words, message):
+    """Nothing is sent."""
+    document = harness("run", *words, "--json").document
+
+    assert (message, 2) == (document["error"]["message"], document["exit_code"])
 
 
 @pytest.mark.parametrize(
