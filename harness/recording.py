@@ -24,12 +24,14 @@ from harness.goldensets.load import find_sets
 from harness.matrix import PlannedCell, RunPlan
 from harness.models.price import price_table
 from harness.models.route import is_loopback
+from harness.models.scripted.script import load_script
 from harness.models.scripted.server import ScriptedServer
 from harness.records.case import GoldenCase
 from harness.records.messages import Json, Usage
 from harness.records.run import Cell, Trial
+from harness.records.trace import Warned
 from harness.sources import Source, answered_by, check_source, open_source, provenance_of
-from harness.trials import PlayerTape, Project, replay, run_live
+from harness.trials import SCRIPTED, PlayerTape, Project, replay, run_live, script_path
 
 if TYPE_CHECKING:
     from harness.models.recording import RecordingPort
@@ -117,7 +119,7 @@ async def _wanted(project: Project, cells: Sequence[PlannedCell], mode: str) -> 
 
 
 def _bill(project: Project, todo: Sequence[PlannedCell]) -> RecordOutcome:
-    """What recording *todo* takes, judged by the old cassettes; a trial without one counts as the average of the rest."""
+    """What *todo* takes, by the old cassettes or the scripts; a trial without either counts as the average of the rest."""
     tally = _Tally()
     unknown = 0
     for planned in todo:
@@ -126,7 +128,10 @@ def _bill(project: Project, todo: Sequence[PlannedCell]) -> RecordOutcome:
         try:
             old = project.cassette(path)
         except HarnessError:
-            unknown += 1
+            if planned.cell.model == SCRIPTED:
+                tally.spend(len(load_script(script_path(project, planned.cell)).steps), None)
+            else:
+                unknown += 1
             continue
         tally.spend(len(old.interactions), old.provenance.usage.cost_usd if old.provenance.usage else None)
     known = len(todo) - unknown
@@ -159,7 +164,8 @@ async def _record_all(
             try:
                 await _record_one(project, planned, mode, base_url, server, tally)
             except HarnessError as error:
-                tally.refused.append(f"{name}: {error.message}")
+                where = f"{error.at.removeprefix(f'{project.config.root}/')}: " if error.at else ""
+                tally.refused.append(f"{name}: {where}{error.message}")
             else:
                 tally.cassettes.append(name)
 
@@ -205,7 +211,7 @@ async def _record_one(
         external = tool_calls.recorded(recorder, fingerprinter, answered_by=source.answered_by, old=old)
         try:
             ran = await run_live(project, planned, port, fingerprinter, external=external)
-            source.close()
+            _hold_to_script(source, ran)
         except BaseException:
             recorder.abandon()
             raise
@@ -223,6 +229,23 @@ async def _record_one(
             hint="mend the model's server",
         )
     recorder.finish(usage=_totals(usage, cost))
+
+
+def _hold_to_script(source: Source, ran: RanTrial) -> None:
+    """
+    Close *source*; where the agent crashed, what its script misses follows from that.
+
+    Raises:
+        HarnessError: The run did not follow its script.
+    """
+    try:
+        source.close()
+    except HarnessError as error:
+        events = (event.data for trace in ran.traces for event in trace.events)
+        crash = next((data.detail for data in events if isinstance(data, Warned) and data.code == "agent_crash"), "")
+        if crash:
+            error.message, error.at = f"the agent crashed: {crash}; so {error.message}", ""
+        raise
 
 
 def _recording_port(

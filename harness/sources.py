@@ -64,6 +64,12 @@ def check_source(project: Project, planned: PlannedCell, base_url: str | None) -
     name = planned.cell.model
     declared = project.model(name)
     if name == SCRIPTED:
+        if base_url is not None:
+            raise UsageError(
+                "bad-arguments",
+                f"--base-url does not go with the model `{SCRIPTED}`",
+                hint="leave it out: a script is served by the command itself",
+            )
         load_script(script_path(project, planned.cell))
     elif declared is None and base_url is not None:
         raise UsageError(

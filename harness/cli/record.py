@@ -64,6 +64,7 @@ def run(args: argparse.Namespace, output: Output) -> ExitCode:
         refused=tuple(outcome.refused),
         planned=len(chosen.cells),
         dry_run=args.dry_run,
+        mode=args.mode,
     )
     if output.as_json:
         output.document(document)
@@ -78,9 +79,13 @@ def render(document: RecordDocument) -> str:
     """Render what was recorded, or what would be, for people."""
     from harness.reports.screen import one_line
 
-    verb = "would record" if document.dry_run else "recorded"
     cost = f", about {document.cost_usd:.2f} USD" if document.cost_usd is not None else ""
-    lines = [f"{verb} {len(document.cassettes)} of {document.planned} trials: {document.calls} model calls{cost}"]
+    calls = f"{document.calls} model calls{cost}"
+    if document.dry_run and document.cassettes and not document.calls:
+        calls = "model calls unknown, as there is no recording to judge by"
+    lines = [f"{_told(document)}: {calls}"]
+    if document.mode == "verify" and not document.dry_run and not document.refused:
+        return lines[0]
     lines += [f"  {one_line(path)}" for path in document.cassettes[:20]]
     if len(document.cassettes) > 20:
         lines.append(f"  and {len(document.cassettes) - 20} more; `--json` has all")
@@ -90,3 +95,10 @@ def render(document: RecordDocument) -> str:
     elif document.cassettes and not document.dry_run:
         lines += ["", "hint: `harness run` replays them; commit them with what they were recorded for"]
     return "\n".join(lines)
+
+
+def _told(document: RecordDocument) -> str:
+    trials = f"{len(document.cassettes)} of {document.planned} trials"
+    if document.mode == "verify":
+        return f"would ask again in {trials}" if document.dry_run else f"{trials} answered as they were recorded"
+    return f"{'would record' if document.dry_run else 'recorded'} {trials}"

@@ -81,6 +81,7 @@ class RecordDocument(msgspec.Struct, frozen=True, kw_only=True):
     planned: int
     """Trials that the command was to record."""
     dry_run: bool
+    mode: Literal["missing", "stale", "all", "verify"] = "missing"
 
 
 class AskDocument(msgspec.Struct, frozen=True, kw_only=True):
