@@ -160,7 +160,9 @@ def _check_names(config: Config, narrowing: Narrowing) -> None:
     models = ["scripted", *config.models, *(model for row in config.matrix for model in row.models)]
     for model in narrowing.models:
         if model not in models and not (config.cassettes.is_dir() and any(config.cassettes.glob(f"*/{model}"))):
-            raise _unknown("model", model, models, "declared models")
+            error = _unknown("model", model, models, "declared models")
+            error.hint += f'; declare it as `models = ["{model}"]` in a row of [[tool.harness.matrix]]'
+            raise error
 
 
 def _check_rows(config: Config, narrowing: Narrowing, load: LoadSet) -> None:

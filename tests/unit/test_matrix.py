@@ -133,6 +133,11 @@ def test_options_that_differ_are_part_of_the_name(config: Config) -> None:
         ({"agents": ["leen"]}, "no-such-agent", "did you mean `lean`?"),
         ({"agents": ["lean@literal"]}, "no-such-profile", "its profiles: reference"),
         ({"models": ["smal"]}, "no-such-model", "did you mean `small`?"),
+        (
+            {"models": ["gpt-x"]},
+            "no-such-model",
+            'declare it as `models = ["gpt-x"]` in a row of [[tool.harness.matrix]]',
+        ),
         ({"cases": ["S1-fr"]}, "no-such-case", "did you mean `S1-"),
         ({"cases": ["S1-en", "S1-fr"]}, "no-such-case", "did you mean `S1-"),
         ({"tags": ["weather", "whether"]}, "no-such-case", "cases of shared, own: "),
