@@ -131,8 +131,24 @@ def _with_options(config: Config, agent: str, options: Mapping[str, Json]) -> st
             f"agent `{agent}` has no option `{unknown[0]}`",
             hint=f"its options: {', '.join(sorted(defaults)) or 'none'}",
         )
+    for name, value in options.items():
+        if not _fits(value, defaults[name]):
+            raise UsageError(
+                "bad-arguments",
+                f"option `{name}` of agent `{agent}` cannot be {value!r}",
+                hint=f"its default is {defaults[name]!r}",
+            )
     told = [f"{name}={value}" for name, value in sorted(options.items()) if defaults[name] != value]
     return agent + "".join(f"+{item}" for item in told)
+
+
+def _fits(value: Json, default: Json) -> bool:
+    """Whether *value* is a number where *default* is one, and true or false where that is."""
+    if isinstance(default, bool):
+        return isinstance(value, bool)
+    if isinstance(default, int | float):
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    return True
 
 
 def _wanted(case: GoldenCase, design: str, row: MatrixRow, narrowing: Narrowing) -> bool:

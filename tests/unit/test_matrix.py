@@ -142,6 +142,8 @@ def test_options_that_differ_are_part_of_the_name(config: Config) -> None:
         ({"cases": ["S1-en", "S1-fr"]}, "no-such-case", "did you mean `S1-"),
         ({"tags": ["weather", "whether"]}, "no-such-case", "cases of shared, own: "),
         ({"sets": ["own"], "options": {"width": 2}}, "no-such-option", "its options: depth"),
+        ({"sets": ["own"], "options": {"depth": "deep"}}, "bad-arguments", "its default is 1"),
+        ({"sets": ["own"], "options": {"depth": True}}, "bad-arguments", "its default is 1"),
     ],
 )
 def test_a_wrong_name_is_answered_with_what_there_is(
