@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -21,6 +22,7 @@ from harness import __version__
 from harness.agents.load import split_name
 from harness.agents.watchdog import HungError, watched
 from harness.cassettes import guard
+from harness.cassettes.redact import Scrubber
 from harness.config import Config
 from harness.contracts.base import Contract
 from harness.contracts.catalogue import contracts_for, load_modules
@@ -219,13 +221,17 @@ def _run_into(
     about: dict[str, Json],
     on_verdict: OnVerdict | None,
 ) -> RunRecord:
+    store.scrub = Scrubber.from_env(os.environ).scrub
     judged = Judged(project, {planned.cell.set for planned in chosen.cells})
     done = dict(store.done)
     left = [planned for planned in chosen.cells if planned.cell not in done]
 
     def collect(trial: Trial, case: GoldenCase) -> None:
         verdict = judged.verdict(trial, case)
-        store.append(verdict, trial.traces)
+        try:
+            verdict = store.append(verdict, trial.traces)
+        except UnicodeEncodeError as error:
+            verdict = store.append(_unwritable(verdict, error))
         done[verdict.cell] = verdict
         if on_verdict is not None:
             on_verdict(verdict, len(done), len(chosen.cells))
@@ -241,6 +247,14 @@ def _run_into(
     store.finish(record)
     project.close()
     return record
+
+
+def _unwritable(verdict: CaseVerdict, error: UnicodeEncodeError) -> CaseVerdict:
+    """The verdict on a trial whose texts hold half a character, which no file takes."""
+    return msgspec.structs.replace(
+        verdict, verdict="could_not_check", known=False, findings=(), answer="", code="bad-text",
+        because=f"a text of the trial is no valid Unicode: {error.reason}",
+    )  # fmt: skip
 
 
 async def _replay_all(

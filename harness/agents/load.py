@@ -8,6 +8,7 @@ An agent is named `design`, or `design@profile` where the profile is not `refere
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,6 +42,8 @@ class LoadedAgent:
     """Digest of every Python file in the folder: the identity of the code."""
     prompt_digest: str = ""
     """Digest of `prompts.py` alone."""
+    folder: str = ""
+    """Where the agent's code lies; empty for one that was made in Python."""
 
 
 def split_name(agent: str) -> tuple[str, str]:
@@ -94,6 +97,7 @@ def load_agent(folder: Path, agent: str) -> LoadedAgent:
         flags={name: _help(declaration) for name, declaration in declared.items()},
         digest=_folder_digest(path.parent),
         prompt_digest=digest_bytes(_read(path.parent / "prompts.py")),
+        folder=f"{path.parent.resolve()}{os.sep}",
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import msgspec
 
 from harness.agents.context import SeededIds, StateStore, TracedState, TrialContext
+from harness.agents.leftovers import Leftovers
 from harness.agents.load import LoadedAgent, split_name
 from harness.agents.protocol import Question
 from harness.agents.trace_writer import LegCutError, Listener, TraceWriter
@@ -107,6 +108,7 @@ class _Progress(msgspec.Struct):
 
     calls: int = 0
     tool_calls: int = 0
+    faulted: set[str] = msgspec.field(default_factory=set)
     store_digest: str = ""
     diff: tuple[Effect, ...] = ()
     history: tuple[Message, ...] = ()
@@ -171,6 +173,14 @@ class _Stretch:
 
     async def run(self) -> _End:
         """Let the agent work until it ends, is cut off, or fails; never raises for what an agent can do."""
+        with Leftovers(self.setup.agent.folder) as leftovers:
+            end = await self._work()
+            left = await leftovers.cancel()
+        if left and not end.code and end.status != "cancelled":
+            end.code, end.because = "agent-left-tasks", f"{left} of the agent's tasks were still running when it ended"
+        return end
+
+    async def _work(self) -> _End:
         end = _End()
         deadline: asyncio.Timeout | None = None
         question = _question(self.setup, self.text, self.progress, resume=self.resume)
@@ -212,6 +222,10 @@ class _Stretch:
         missed = self.setup.tape.missed_keys()
         if missed and not end.code:
             end.code, end.because = "cassette-miss", "the agent went on after a call that is not in the cassette"
+        self.progress.faulted |= self.tools.faulted
+        unhit = {fault.tool for fault in self.setup.case.faults if fault.tool} - self.progress.faulted
+        if last and unhit and not end.code:
+            end.code, end.because = "fault-unused", f"the fault on {', '.join(sorted(unhit))} never came: no call"
         unused = self.setup.tape.unused_count() if last or end.code else 0
         if end.code == "agent-crash":
             self.writer.emit(Warned(code="agent_crash", detail=end.because), cut=False)

@@ -74,6 +74,8 @@ class TracedTools:
         self.calls = 0
         self._calls_before = calls_before
         self.writes = 0
+        self.faulted: set[str] = set()
+        """Tools whose fault the case declares and that were called."""
         self._last_id = 0
         for function in functions:
             self.add(function)
@@ -197,6 +199,7 @@ class TracedTools:
             return _failed("invalid_args", f"arguments for {name} are not a JSON object")
         fault = self._faults.get(name)
         if fault is not None:
+            self.faulted.add(name)
             return _failed(cast("ErrorKind", fault), f"{name}: {fault}", ms=tool.ms)
         try:
             checked = tool.check(args)

@@ -95,6 +95,15 @@ _PROJECT = {
     "bad-agent": Code(
         _USAGE, "An agent's `agent.py` does not load, or has no `build`", "mend it at the line that is named"
     ),
+    "bad-text": Code(_CHECK, "A text of the trial holds half a character", "look at what the model or a tool answered"),
+    "fault-unused": Code(
+        _CHECK,
+        "A fault that the case declares never came, because its tool was not called",
+        "mend the tool's name in `faults`",
+    ),
+    "agent-left-tasks": Code(
+        _CHECK, "Tasks of the agent were still running when it ended", "await every task that the agent starts"
+    ),
     "agent-crash": Code(
         _CHECK,
         "The agent raised before its recording was served to the end, so the trial says nothing about quality",

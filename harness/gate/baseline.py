@@ -127,8 +127,10 @@ def load_baselines(reports: Path, sets: Iterable[str]) -> dict[str, Baseline]:
 def mark_known(verdict: CaseVerdict, baseline: Baseline | None) -> CaseVerdict:
     """
     Set *known* on a broken verdict whose every broken contract the *baseline* of its set has, for the same trial of
-    the same recording.
+    the same recording. A scripted case of a reference profile must be kept: whatever a baseline says, it is never known.
     """
+    if verdict.provenance == "scripted" and verdict.profile == "reference":
+        return verdict
     if verdict.verdict != "broken" or baseline is None or verdict.set != baseline.set:
         return verdict
     trial = baseline.trial(verdict.cell)

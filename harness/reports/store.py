@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -22,6 +22,7 @@ from harness.reports.runs import MANIFEST, RESULTS, TRACES, RunManifest, read_re
 
 Json = Any
 _encoder = msgspec.json.Encoder()
+_verdict_decoder = msgspec.json.Decoder(CaseVerdict)
 
 
 def new_run_id(*, now: float | None = None, suffix: str | None = None) -> str:
@@ -46,6 +47,8 @@ class RunStore:
 
     def __init__(self, folder: Path, done: Mapping[Cell, CaseVerdict]) -> None:
         self.folder = folder
+        self.scrub: Callable[[str], str] | None = None
+        """Takes secrets out of everything that is appended, if set."""
         self.run = folder.name
         self.done = dict(done)
         """Verdicts that stood in the folder when it was reopened."""
@@ -90,19 +93,31 @@ class RunStore:
         except OSError as error:
             raise _cannot_write(folder, error) from None
 
-    def append(self, verdict: CaseVerdict, traces: Sequence[Trace] = ()) -> None:
+    def append(self, verdict: CaseVerdict, traces: Sequence[Trace] = ()) -> CaseVerdict:
         """
         Write the *traces* of a trial (one a leg), then its *verdict*: a verdict on disk always has its trace.
 
+        Returns:
+            The verdict as it was written, without secrets.
+
         Raises:
             CouldNotCheckError: The disk is full, or the folder is gone.
+            UnicodeEncodeError: A text holds half a character; nothing was written.
         """
+        line = _encoder.encode(verdict)
+        clean = self._clean(line)
+        if clean != line:
+            verdict = _verdict_decoder.decode(clean)
         try:
             if traces:
                 self._write_traces(verdict.cell, traces)
-            os.write(self._results, _encoder.encode(verdict) + b"\n")
+            os.write(self._results, clean + b"\n")
         except OSError as error:
             raise _cannot_write(self.folder, error) from None
+        return verdict
+
+    def _clean(self, content: bytes) -> bytes:
+        return content if self.scrub is None else self.scrub(content.decode()).encode()
 
     def finish(self, record: RunRecord) -> None:
         """
@@ -138,7 +153,7 @@ class RunStore:
         self.close()
 
     def _write_traces(self, cell: Cell, traces: Iterable[Trace]) -> None:
-        content = b"".join(encode_events(trace.events) for trace in traces)
+        content = self._clean(b"".join(encode_events(trace.events) for trace in traces))
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
         file = os.open(self._traces + trace_name(cell), flags, 0o644)
         try:

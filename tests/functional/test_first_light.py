@@ -98,27 +98,43 @@ def test_a_worse_answer_is_a_regression_with_evidence(project: ScratchProject) -
     assert "at goldensets/smoke.yaml:5" in ran.stdout
 
 
-def test_a_known_failure_is_shown_and_does_not_fail_the_run(project: ScratchProject) -> None:
-    """What the baseline records as broken for the same recording is known; what comes on top is not."""
+def test_a_baseline_cannot_excuse_a_scripted_case(project: ScratchProject) -> None:
+    """A scripted case of a reference profile must be kept, whatever a baseline that was edited by hand says."""
     project.write("goldensets/smoke.yaml", project.path("goldensets/smoke.yaml").read_text().replace("[7]", "[8]"))
-    baseline = {
-        "set": "smoke", "format": 1,
-        "agents": {"example": {"scripted": {
-            "totals": {"trials": 1, "kept": 0, "broken": 1, "known": 1, "could_not_check": 0},
-            "cases": {"weather": {"provenance": "scripted", "reason": "by hand", "trials": [
-                {"n": 0, "cassette_digest": only(project.harness("run", "--json").document)["cassette_digest"],
-                 "verdict": "broken", "broken": ["facts"]},
-            ]}},
-        }}},
-    }  # fmt: skip
-    project.write("reports/baselines/smoke.json", json.dumps(baseline))
+    digest = only(project.harness("run", "--json").document)["cassette_digest"]
+    project.write("reports/baselines/smoke.json", json.dumps(baseline_of("scripted", "scripted", str(digest))))
 
-    known = project.harness("run", "--json")
-    assert (0, True) == (known.exit_code, only(known.document)["known"])
+    ran = project.harness("run", "--json")
+    assert (1, False) == (ran.exit_code, only(ran.document)["known"])
 
-    project.replace("agents/example/agent.py", "text=reply.text", "text=''")
-    worse = project.harness("run", "--json")
-    assert (1, False) == (worse.exit_code, only(worse.document)["known"])
+
+def baseline_of(model: str, provenance: str, digest: str) -> dict[str, object]:
+    """A baseline that knows the case's `facts` as broken."""
+    trial = {"n": 0, "cassette_digest": digest, "verdict": "broken", "broken": ["facts"]}
+    case = {"provenance": provenance, "reason": "by hand", "trials": [trial]}
+    totals = {"trials": 1, "kept": 0, "broken": 1, "known": 1, "could_not_check": 0}
+    return {"set": "smoke", "format": 1, "agents": {"example": {model: {"totals": totals, "cases": {"weather": case}}}}}
+
+
+def test_no_secret_reaches_a_run_folder(project: ScratchProject) -> None:
+    """A key that the agent says stands neither in the trace, nor in the results, nor in what `--json` prints."""
+    key = "sk-" + "Zx9" * 14
+    project.replace("agents/example/agent.py", "FinalAnswer(text=reply.text)", f'FinalAnswer(text="7 {key}")')
+    ran = project.harness("run", "--json")
+    written = [path.read_text() for path in project.folder.glob("reports/runs/*/**/*") if path.is_file()]
+
+    assert key not in ran.stdout
+    assert [] == [text for text in written if key in text]
+    assert "<secret:" in str(only(ran.document)["answer"])
+
+
+def test_half_a_character_spoils_its_own_trial_only(project: ScratchProject) -> None:
+    """A text that is no valid Unicode gives no verdict on its trial, and the run goes on to its end."""
+    project.replace("agents/example/agent.py", "FinalAnswer(text=reply.text)", 'FinalAnswer(text="7 \\ud800")')
+    ran = project.harness("run", "--json")
+
+    assert 3 == ran.exit_code
+    assert "bad-text" == only(ran.document)["code"]
 
 
 def test_an_agent_that_reaches_for_the_network_is_caught(project: ScratchProject) -> None:

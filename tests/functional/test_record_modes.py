@@ -171,3 +171,19 @@ def _hang_up(server: socket.socket) -> None:
     with suppress(OSError):
         while True:
             server.accept()[0].close()
+
+
+def test_a_known_failure_is_shown_and_does_not_fail_the_run(project: ScratchProject, server: ScriptedServer) -> None:
+    """What was accepted as broken for the same recording is known; what breaks on top of it is not."""
+    recorded(project, server, BOTH)
+    project.replace("goldensets/smoke.yaml", "[7]", "[8]")
+    assert 1 == project.harness("run").exit_code
+    assert 0 == project.harness("accept", "--reason", "a small model").exit_code
+
+    known = project.harness("run", "--json")
+    assert (0, True) == (known.exit_code, known.document["results"][0]["known"])
+    assert "1 broken (1 known)" in project.harness("run").stdout
+
+    project.replace("agents/example/agent.py", "text=reply.text", "text=''")
+    worse = project.harness("run", "--json")
+    assert (1, False) == (worse.exit_code, worse.document["results"][0]["known"])

@@ -472,3 +472,35 @@ def test_the_sync_client_writes_the_same_trace(reply: ModelReply | ModelError) -
             ctx.models.chat_sync([question.message], stream=True)
 
     assert ran(awaits, reply, reply).traces[0].events == ran(waits, reply, reply).traces[0].events
+
+
+def test_a_task_that_the_agent_left_running_gives_no_verdict() -> None:
+    """What an agent starts and does not wait for could still call a model: it is cancelled, and the trial not judged."""
+    ended = []
+
+    async def lingers(ctx: AgentContext, question: Question) -> None:
+        try:
+            await asyncio.sleep(30)
+        finally:
+            ended.append("cancelled")
+
+    async def leaves(ctx: AgentContext, question: Question) -> AsyncIterator[EventData]:
+        ctx.left = asyncio.create_task(lingers(ctx, question))  # type: ignore[attr-defined]
+        await asyncio.sleep(0)
+        yield FinalAnswer(text="Done.")
+
+    trial = ran(leaves)
+
+    assert ("agent-left-tasks", "1 of the agent's tasks were still running when it ended") == (
+        trial.code,
+        trial.because,
+    )
+    assert ["cancelled"] == ended
+
+
+def test_a_fault_that_never_comes_gives_no_verdict() -> None:
+    """A fault on a tool that is not called, by a misspelt name for one, is told instead of passed over."""
+    case = GoldenCase(id="case", question="?", faults=(Fault(kind="timeout", tool="lokk"),))
+    trial = ran(looks, call("look", {}), ModelReply(text="Empty."), case=case)
+
+    assert ("fault-unused", "the fault on lokk never came: no call") == (trial.code, trial.because)
