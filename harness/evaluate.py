@@ -27,7 +27,7 @@ from harness.config import Config
 from harness.contracts.base import Contract
 from harness.contracts.catalogue import contracts_for, load_modules
 from harness.contracts.judge import judge, verdict_of
-from harness.errors import CouldNotCheckError, ExitCode
+from harness.errors import CouldNotCheckError, ExitCode, UsageError
 from harness.gate.baseline import load_baselines, mark_known
 from harness.matrix import Narrowing, PlannedCell, RunPlan, plan_run
 from harness.records.case import GoldenCase
@@ -35,6 +35,7 @@ from harness.records.digest import digest
 from harness.records.messages import Usage
 from harness.records.run import CaseVerdict, Cell, RunRecord, Totals, Trial, VerdictState
 from harness.records.trace import Event
+from harness.reports.runs import read_manifest
 from harness.reports.store import RunStore
 from harness.trials import Project, ReplayPort, replay
 
@@ -84,6 +85,7 @@ def run(
 
     Raises:
         BadFileError: A golden set, an agent or a world cannot be used.
+        UsageError: *resume* was started for other trials.
     """
     runs = out or project.config.reports / "runs"
     loopback = any(cell.case.allow_loopback for cell in chosen.cells)
@@ -91,7 +93,9 @@ def run(
     for agent in {planned.cell.agent for planned in chosen.cells}:
         project.agent(agent)  # so that the manifest names the code that this run begins with
     with guard.closed_network(allow_loopback=loopback) as guards:
-        about = manifest(project, port, guards)
+        about = manifest(project, port, guards) | {"planned": digest([planned.cell for planned in chosen.cells])}
+        if resume:
+            _refuse_other_plan(resume, about)
         store = RunStore.reopen(resume) if resume else RunStore.create(runs, manifest=about)
         with store:
             return _run_into(store, project, chosen, port, jobs, about, on_verdict)
@@ -210,6 +214,22 @@ def manifest(project: Project, port: ReplayPort, guards: Sequence[str]) -> dict[
         "agents": project.agent_digests(),
         "matrix": digest([str(row) for row in project.config.matrix]),
     }
+
+
+def _refuse_other_plan(folder: Path, about: dict[str, Json]) -> None:
+    """
+    Make sure that a resumed run is about the trials that it was started for.
+
+    Raises:
+        UsageError: It is not.
+    """
+    planned = read_manifest(folder).manifest.get("planned")
+    if planned != about["planned"]:
+        raise UsageError(
+            "run-differs",
+            f"run {folder.name} was started for other trials than these flags choose",
+            hint="give the flags that it was started with, or start a new run",
+        )
 
 
 def _run_into(

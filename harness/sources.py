@@ -77,8 +77,28 @@ def check_source(project: Project, planned: PlannedCell, base_url: str | None) -
             f"`{name}` at {base_url} is not declared, so nothing would prove who answered",
             hint=f'declare it in pyproject.toml: [tool.harness.models."{name}"] with answered_by, sha256 and server',
         )
-    elif where := base_url or (declared.base_url if declared else None):
-        _check_server(where)
+    else:
+        if declared is not None and declared.answered_by == "local":
+            _check_proof(name, declared)
+        if where := base_url or (declared.base_url if declared else None):
+            _check_server(where)
+
+
+def _check_proof(name: str, declared: ModelConfig) -> None:
+    """
+    Make sure that a local recording will prove who answered.
+
+    Raises:
+        UsageError: The declaration lacks something of the proof.
+    """
+    there = {"sha256": declared.sha256, "server": declared.server, "sampling.seed": declared.sampling.get("seed")}
+    lacking = [key for key, value in there.items() if value in (None, "")]
+    if lacking:
+        raise UsageError(
+            "unproven-model",
+            f"the declaration of `{name}` lacks {', '.join(lacking)}, so its recordings would not prove who answered",
+            hint=f'complete [tool.harness.models."{name}"] in pyproject.toml',
+        )
 
 
 @cache

@@ -87,6 +87,14 @@ _PROJECT = {
     "no-server": Code(
         _USAGE, "Nothing answers at the model's address", "start the server, or give its address with --base-url"
     ),
+    "unproven-model": Code(
+        _USAGE,
+        "The declaration of a local model does not say enough to prove who answered",
+        "give sha256, server and a seed",
+    ),
+    "run-differs": Code(
+        _USAGE, "A run is resumed with flags that choose other trials", "give the flags that the run was started with"
+    ),
     "undeclared-model": Code(
         _USAGE,
         "A model was to be recorded that pyproject.toml does not declare, so nothing would prove who answered",

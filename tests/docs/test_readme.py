@@ -66,7 +66,7 @@ def test_the_agent_that_is_shown_runs(tmp_path: Path) -> None:
         },
     )
     recorded = project.harness("record", "smoke", "--model", "scripted")
-    replayed = project.harness("run")
+    replayed = project.harness("run", "--model", "scripted")
 
     assert (0, 0) == (recorded.exit_code, replayed.exit_code), recorded.stderr + replayed.stdout
 

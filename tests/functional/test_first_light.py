@@ -196,6 +196,18 @@ def test_a_run_that_was_cut_off_goes_on(project: ScratchProject) -> None:
     assert 1 == len(results)
 
 
+def test_a_run_is_resumed_for_the_trials_that_it_was_started_for(project: ScratchProject) -> None:
+    """Resuming with other flags would mix two runs: a mistake, and nothing is replayed."""
+    first = project.harness("run", "--trials", "2", "--json").document["run"]
+    other = project.harness("run", "--resume", str(first))
+
+    assert 2 == other.exit_code
+    assert other.stderr.startswith(
+        f"error[run-differs]: run {first} was started for other trials than these flags choose"
+    )
+    assert 3 == project.harness("run", "--trials", "2", "--resume", str(first)).exit_code
+
+
 def test_recorded_addresses_and_headers_say_nothing_of_the_machine(project: ScratchProject) -> None:
     """A scripted cassette names an address that cannot exist, and only the headers that matter."""
     cassette = yaml.safe_load(project.path(CASSETTE).read_text())

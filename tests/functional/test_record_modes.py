@@ -187,3 +187,13 @@ def test_a_known_failure_is_shown_and_does_not_fail_the_run(project: ScratchProj
     project.replace("agents/example/agent.py", "text=reply.text", "text=''")
     worse = project.harness("run", "--json")
     assert (1, False) == (worse.exit_code, worse.document["results"][0]["known"])
+
+
+def test_a_local_model_without_proof_is_not_recorded(project: ScratchProject) -> None:
+    """A declaration that lacks the file's digest, the server or the seed is completed first."""
+    project.replace("pyproject.toml", 'server = "a test server 1"\n', "")
+    project.replace("pyproject.toml", ", seed = 1", "")
+    ran = project.harness("record")
+
+    assert 2 == ran.exit_code
+    assert ran.stderr.startswith("error[unproven-model]: the declaration of `tiny` lacks server, sampling.seed")
