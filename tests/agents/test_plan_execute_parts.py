@@ -32,7 +32,7 @@ def todo(old: LoadedAgent, part: Part) -> ModuleType:
 @pytest.fixture(scope="session")
 def fill(old: LoadedAgent, part: Part) -> Callable[..., str]:
     """The function that fills answers in."""
-    return part(old, "fill").fill  # type: ignore[no-any-return]
+    return part(old, "fill").fill
 
 
 ACTION = {"thought": "t", "action": "read_doc", "args": {"doc_id": "alpha"}}

@@ -14,8 +14,8 @@ CASSETTE = "cassettes/example/scripted/smoke/weather.0.yaml"
 
 def only(document: dict[str, object]) -> dict[str, object]:
     """The one result of a run."""
-    (result,) = document["results"]  # type: ignore[misc]
-    return result  # type: ignore[no-any-return]
+    (result,) = document["results"]
+    return result
 
 
 def test_a_recorded_case_replays_without_network_and_is_kept(project: ScratchProject) -> None:

@@ -64,7 +64,7 @@ def recorded(project: ScratchProject, server: ScriptedServer, script: str, *word
     session.close()
 
     assert 0 == ran.exit_code, ran.stdout + ran.stderr
-    return ran.document  # type: ignore[no-any-return]
+    return ran.document
 
 
 def test_a_local_recording_carries_its_proof(project: ScratchProject, server: ScriptedServer) -> None:

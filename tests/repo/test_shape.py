@@ -45,7 +45,7 @@ def test_functions_fit_a_screen() -> None:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 body = node.body[1:] if ast.get_docstring(node) else node.body
-                length = body[-1].end_lineno - body[0].lineno + 1 if body else 0  # type: ignore[operator]
+                length = body[-1].end_lineno - body[0].lineno + 1 if body else 0
                 if length > FUNCTION_LINES:
                     long[f"{path.relative_to(ROOT)}:{node.lineno} {node.name}"] = length
 
@@ -101,7 +101,7 @@ def test_agents_and_worlds_ask_the_context_for_time_and_chance(folder: str) -> N
             ):
                 names = [node.value.id] if node.value.id in {"datetime", "date"} else []
             found += [
-                f"{path.relative_to(ROOT)}:{node.lineno} {name}"  # type: ignore[attr-defined]
+                f"{path.relative_to(ROOT)}:{node.lineno} {name}"
                 for name in names
                 if name.partition(".")[0] in {"time", "uuid", "random", "secrets", "datetime", "date"}
             ]

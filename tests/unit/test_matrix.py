@@ -62,7 +62,7 @@ def config(tmp_path: Path) -> Config:
 
 def planned(config: Config, **flags: object) -> RunPlan:
     """The plan for *flags*."""
-    return plan_run(config, Narrowing(**flags), SETS.__getitem__)  # type: ignore[arg-type]
+    return plan_run(config, Narrowing(**flags), SETS.__getitem__)
 
 
 def names(plan: RunPlan) -> list[str]:
@@ -188,7 +188,7 @@ def test_a_row_that_declares_nothing_is_refused(config: Config, row: MatrixRow, 
 )
 def test_a_case_that_would_pass_untried_is_refused(config: Config, change: dict[str, object], because: str) -> None:
     """A misspelt design drops the case from every run, and a fault that never comes proves nothing."""
-    case = dataclasses.replace(SETS["own"].cases[0], **change)  # type: ignore[arg-type]
+    case = dataclasses.replace(SETS["own"].cases[0], **change)
     sets = SETS | {"own": dataclasses.replace(SETS["own"], cases=(*SETS["own"].cases, case))}
 
     with pytest.raises(BadFileError) as caught:

@@ -246,7 +246,7 @@ def test_legs_share_state_and_world_and_have_a_trace_each() -> None:
     async def resumes(ctx: AgentContext, question: Question) -> AsyncIterator[EventData]:
         if question.resume:
             saved = ctx.state.load("session")
-            yield FinalAnswer(text=f"{saved['messages']} messages")  # type: ignore[index]
+            yield FinalAnswer(text=f"{saved['messages']} messages")
             return
         async for event in looks(ctx, question):
             yield event
@@ -485,7 +485,7 @@ def test_a_task_that_the_agent_left_running_gives_no_verdict() -> None:
             ended.append("cancelled")
 
     async def leaves(ctx: AgentContext, question: Question) -> AsyncIterator[EventData]:
-        ctx.left = asyncio.create_task(lingers(ctx, question))  # type: ignore[attr-defined]
+        ctx.left = asyncio.create_task(lingers(ctx, question))
         await asyncio.sleep(0)
         yield FinalAnswer(text="Done.")
 

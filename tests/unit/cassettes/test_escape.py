@@ -56,7 +56,7 @@ def test_the_kernel_closes_every_way(guards):
 
 def test_an_attempt_that_cannot_be_made_is_no_success_of_the_guard():
     """An unknown way ends in an error of the child and is never counted as through."""
-    escape = attempt_escape("carrier_pigeon")  # type: ignore[arg-type]
+    escape = attempt_escape("carrier_pigeon")
 
     assert Escape("carrier_pigeon", "stopped", "exit code 1") == escape
 

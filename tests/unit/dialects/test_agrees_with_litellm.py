@@ -47,7 +47,7 @@ def by_litellm(client: LitellmClient, model: str, tape: Canned) -> ModelReply | 
     stream = "event-stream" in tape.headers["content-type"]
     request = ModelRequest(model=model, messages=(Message("user", "hi"),), stream=stream)
     try:
-        return client.chat_sync(request, CALL, tape)  # type: ignore[arg-type]
+        return client.chat_sync(request, CALL, tape)
     except ModelError as failed:
         return failed.kind
 

@@ -173,6 +173,6 @@ def test_what_our_readers_do_not_know_goes_to_litellm() -> None:
 def test_a_port_that_cannot_be_opened(kind: str, text: str) -> None:
     """The message names the port, what it lacks, and what there is."""
     with pytest.raises(UsageError) as refused:
-        open_port(kind)  # type: ignore[arg-type]
+        open_port(kind)
 
     assert str(refused.value) == text

@@ -83,7 +83,7 @@ def test_what_is_no_tool_says_so() -> None:
     """A function without the mark, or with a parameter that has no annotation, cannot be a tool."""
 
     @tool(effect="none")
-    def bare(city):  # type: ignore[no-untyped-def]  # the mistake under test
+    def bare(city):  # the mistake under test
         """Take anything."""
 
     assert not is_tool(len)
