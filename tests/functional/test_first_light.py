@@ -174,6 +174,24 @@ def test_a_request_past_the_cassette_is_caught_on_the_wire_port_too(project: Scr
     assert "something tried to reach 127.0.0.1:9 (agents/example/agent.py:" in str(only(ran.document)["because"])
 
 
+def test_nothing_of_the_agents_runs_after_the_verdict(project: ScratchProject) -> None:
+    """An exit hook cannot change the exit code, and a thread that never ends does not hold the command up."""
+    project.replace("agents/example/agent.py", "FinalAnswer(text=reply.text)", 'FinalAnswer(text="It is cold.")')
+    project.replace(
+        "agents/example/agent.py",
+        "class Example:",
+        "import atexit, os, threading\n"
+        "leave = os._exit\n"
+        "atexit.register(lambda: leave(0))\n"
+        "threading.Thread(target=threading.Event().wait).start()\n\n\n"
+        "class Example:",
+    )
+    ran = project.harness("run", "--json")
+
+    assert 1 == ran.exit_code
+    assert "broken" == only(ran.document)["verdict"]
+
+
 def test_a_script_that_is_not_followed_leaves_no_cassette(project: ScratchProject) -> None:
     """An unmet expectation refuses the recording, keeps the old cassette and says what was expected."""
     old = project.path(CASSETTE).read_bytes()
