@@ -21,8 +21,9 @@ from harness.cassettes.pack import Pack
 from harness.cassettes.paths import cassette_name
 from harness.cassettes.player import Player
 from harness.config import Config, ModelConfig
-from harness.errors import CassetteError, UsageError
+from harness.errors import CassetteError
 from harness.goldensets.load import load_set
+from harness.goldensets.scripts import find_script
 from harness.matrix import PlannedCell
 from harness.models import open_port
 from harness.models.port import Port
@@ -224,16 +225,7 @@ def script_path(project: Project, cell: Cell) -> Path:
     Raises:
         UsageError: There is none.
     """
-    folder = project.config.goldensets / "scripts" / cell.set
-    for name in (cell.agent, split_name(cell.agent)[0]):
-        path = folder / name / f"{cell.case}.yaml"
-        if path.is_file():
-            return path
-    raise UsageError(
-        "no-script",
-        f"no script for case `{cell.case}` and agent `{cell.agent}`",
-        hint=f"write {project.relative(folder / cell.agent / cell.case)}.yaml, or name another --model",
-    )
+    return find_script(project.config.goldensets, cell.set, cell.case, (cell.agent, split_name(cell.agent)[0]))
 
 
 def _refused() -> list[str]:
