@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
 import msgspec
@@ -96,15 +96,6 @@ def wire_drift(recorded: Interaction, method: str, path: str, body: bytes, print
     lines = list(differences(old, new, "")) or ["the bodies differ in a way that JSON does not show"]
     shown_lines = lines[:MOST_LINES] + ([f"… and {len(lines) - MOST_LINES} more"] if len(lines) > MOST_LINES else [])
     return [f"{method} {path}: {line}" for line in shown_lines]
-
-
-def fold(misses: Iterable[Miss]) -> list[str]:
-    """One line for each cause over a whole run, the most frequent first: what changed, how often, what to run."""
-    groups: dict[tuple[MissCause, str], list[Miss]] = {}
-    for miss in misses:
-        groups.setdefault((miss.cause, _headline(miss)), []).append(miss)
-    ordered = sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
-    return [_folded(cause, headline, group) for (cause, headline), group in ordered]
 
 
 def _folded(cause: MissCause, headline: str, group: list[Miss]) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -89,21 +88,6 @@ class Pack:
                 with self._database:
                     self._database.executemany("INSERT OR REPLACE INTO cassettes VALUES (?, ?, ?)", self._new)
         self._new.clear()
-
-
-def load_many(paths: Iterable[Path], cache: Path) -> Iterator[Cassette]:
-    """
-    Read the cassettes at *paths* through the cache at *cache*, in their order.
-
-    Raises:
-        CassetteError: As `harness.cassettes.file.load` does, for the first one that cannot be read.
-    """
-    pack = Pack(cache)
-    try:
-        for path in paths:
-            yield pack.load(path)
-    finally:
-        pack.close()
 
 
 def _compiled_by() -> str:

@@ -7,10 +7,9 @@ import json
 import msgspec
 import pytest
 
-from harness.cassettes.drift import explain, fold
+from harness.cassettes.drift import explain
 from harness.cassettes.file import Interaction, Provenance, make_cassette
 from harness.cassettes.fingerprint import Fingerprinter
-from harness.cassettes.player import Miss
 from harness.records.messages import EmbeddingRequest, Message, ModelRequest, ToolCall, ToolSpec
 
 replace = msgspec.structs.replace
@@ -159,16 +158,3 @@ def test_nothing_comparable_is_said_plainly():
         (drift := explain(request(), cassette())).cause,
         drift.text,
     )
-
-
-def test_misses_of_one_cause_are_one_line():
-    """Four hundred cases that miss because of one prompt are one thing to do, with its price."""
-    prompt = Miss(
-        "k", "model call 1 is not in `x`\nnearest\n  message 0 (system).content: a -> b", "prompt", "one", 0.75
-    )
-    other = Miss("k", "model call 1 is not in `x`\nnearest\n  message 1 (user).content: a -> b", "message", "two")
-
-    assert [
-        "the system prompt changed (message 0 (system).content: a -> b): 4 cases, re-record for about $3.00 with `harness record --mode stale`",
-        "the conversation went another way: 1 case, re-record with `two`",
-    ] == fold([prompt, other, prompt, prompt, prompt])

@@ -8,7 +8,7 @@ import pytest
 
 from harness.cassettes import pack as pack_module
 from harness.cassettes.file import Interaction, Provenance, dump, load, make_cassette
-from harness.cassettes.pack import Pack, load_many
+from harness.cassettes.pack import Pack
 from harness.errors import CassetteError
 
 
@@ -122,11 +122,3 @@ def test_a_cache_that_is_locked_or_in_no_place_to_write_is_done_without(tmp_path
 
     assert load(other) == found
     assert load(other) == through(tmp_path / "file" / "replay.sqlite", other)
-
-
-def test_many_are_loaded_in_their_order(tmp_path, cache):
-    """One cache for all of them."""
-    paths = [write(tmp_path / f"{n}.yaml", f"answer {n}") for n in (3, 1, 2)]
-
-    assert [str(path) for path in paths] == [cassette.path for cassette in load_many(paths, cache)]
-    assert [load(path) for path in paths] == list(load_many(paths, cache))
