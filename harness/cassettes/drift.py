@@ -17,7 +17,7 @@ import msgspec
 from harness.cassettes.difference import differences, shown
 from harness.cassettes.file import Cassette, Interaction
 from harness.cassettes.fingerprint import Canonical, Fingerprinter
-from harness.cassettes.player import Miss, MissCause, decoded_request
+from harness.cassettes.player import MissCause, decoded_request
 from harness.records.digest import canonical_json
 from harness.records.messages import EmbeddingRequest, Json, ModelRequest
 
@@ -96,22 +96,6 @@ def wire_drift(recorded: Interaction, method: str, path: str, body: bytes, print
     lines = list(differences(old, new, "")) or ["the bodies differ in a way that JSON does not show"]
     shown_lines = lines[:MOST_LINES] + ([f"… and {len(lines) - MOST_LINES} more"] if len(lines) > MOST_LINES else [])
     return [f"{method} {path}: {line}" for line in shown_lines]
-
-
-def _folded(cause: MissCause, headline: str, group: list[Miss]) -> str:
-    cases = "1 case" if len(group) == 1 else f"{len(group)} cases"
-    costs = [miss.cost_usd for miss in group]
-    bill = f" for about ${sum(cost for cost in costs if cost):.2f}" if any(costs) else ""
-    command = group[0].command if len(group) == 1 else "harness record --mode stale"
-    what = f"{_WHAT[cause]} ({headline})" if headline else _WHAT[cause]
-    return f"{what}: {cases}, re-record{bill} with `{command}`"
-
-
-def _headline(miss: Miss) -> str:
-    """What tells changes of one cause apart: the first difference, for those that recur in every case alike."""
-    if miss.cause not in ("prompt", "tool_schema", "model", "params"):
-        return ""
-    return next((line.strip() for line in miss.explanation.splitlines() if line.startswith("  ")), "")
 
 
 def _recorded(item: Interaction, printer: Fingerprinter) -> Canonical | None:
