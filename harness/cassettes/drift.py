@@ -26,12 +26,6 @@ MOST_LINES = 8
 _WORD = re.compile(rb"[^\s\"{}\[\]:,]+")
 _CAUSES: tuple[MissCause, ...] = ("model", "prompt", "tool_schema", "params", "message")
 """The first of these that differs is the cause; what follows from it differs as well."""
-_WHAT: dict[MissCause, str] = {
-    "prompt": "the system prompt changed", "tool_schema": "a tool changed", "model": "another model is asked for",
-    "params": "parameters changed", "message": "the conversation went another way",
-    "extra_call": "a call is made more often than it was recorded", "order": "calls come in another order",
-    "unknown": "nothing comparable was recorded",
-}  # fmt: skip
 
 
 class Drift(msgspec.Struct, frozen=True):
