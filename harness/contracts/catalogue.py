@@ -12,6 +12,7 @@ from harness.contracts import (
     case_rules,
     common,
     conversation,
+    deep_think,
     effects,
     grounding,
     leaks,
@@ -19,7 +20,10 @@ from harness.contracts import (
     lean_plan,
     legacy,
     markdown,
+    newsdesk,
     searching,
+    two_phase,
+    ultrathink,
 )
 from harness.contracts.base import Contract
 from harness.errors import BadFileError
@@ -35,7 +39,8 @@ _read: dict[tuple[int, bytes, str, str], tuple[Catalogue, Contract]] = {}
 """Contracts that golden sets state in full, read once; each keeps its catalogue alive, so that its id stays its own."""
 
 _MODULES = (
-    common, effects, conversation, leaks, grounding, searching, markdown, lean, lean_plan, legacy, case_rules, answer,
+    common, effects, conversation, leaks, grounding, searching, markdown, lean, lean_plan, legacy, ultrathink,
+    deep_think, newsdesk, two_phase, case_rules, answer,
 )  # fmt: skip
 
 
@@ -105,7 +110,7 @@ def _line(case: GoldenCase) -> str:
 def _place(id: str) -> tuple[int, str, int]:
     """Common contracts first, by number, then those of single designs, then the rules of cases."""
     family, number = id.rstrip("0123456789"), id[len(id.rstrip("0123456789")) :]
-    order = {"CX": 0, "CL": 1, "CP": 1}.get(family, 2)
+    order = {"CX": 0, "CL": 1, "CP": 1, "CU": 1, "CD": 1, "CE": 1, "CG": 1}.get(family, 2)
     return (order, family if order == 1 else "", int(number or 0))
 
 

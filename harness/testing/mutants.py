@@ -27,7 +27,7 @@ from harness.testing.fakes import FakeWorld, Ran, Said, run_agent
 
 Build = Callable[[AgentContext], Agent]
 WEATHER = GoldenCase(id="case", question="What is the weather in Berlin?", class_="complex")
-FAMILIES = ("CX", "CL", "CP")
+FAMILIES = ("CX", "CL", "CP", "CU", "CD", "CE", "CG")
 """Contracts that hold every run. The rules of single cases (facts, tools, endings) are left out."""
 
 
