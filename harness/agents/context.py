@@ -91,6 +91,9 @@ class TrialContext:
     def emit(self, event: EventData, *, round: int | None = None, turn: int | None = None) -> None:
         self._writer.tell(event, turn=turn, round_=round)
 
+    def show(self, text: str) -> None:
+        self.models.show(text)
+
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
         writer = self._writer

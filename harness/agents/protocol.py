@@ -8,7 +8,7 @@ cannot misreport them; the agent yields (or emits) the events that only it knows
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import msgspec
@@ -94,16 +94,18 @@ class Models(Protocol):
         round: int | None = None,
         stream: bool = False,
         visible: bool = False,
+        timeout_ms: int | None = None,
     ) -> Reply:
         """
         Ask a model and wait for the whole reply.
 
         With *stream* the reply is streamed over the wire and its chunks stand in the trace; *visible* says that the
         user sees them as they come. *embeds* names texts, such as the plan, that stand in system or user messages; the
-        trace states the digests of those that do.
+        trace states the digests of those that do. Calls that are to run at once, by `asyncio.gather`, need a *slot*
+        each. A reply that takes longer than *timeout_ms* is given up.
 
         Raises:
-            ModelError: The provider failed; one class for every port.
+            ModelError: The provider failed, or took longer than *timeout_ms*; one class for every port.
         """
         ...
 
@@ -164,15 +166,33 @@ class Tools(Protocol):
         source: str = "native",
         block_index: int | None = None,
         round: int | None = None,
+        cut: Callable[[Json, str], str] | None = None,
     ) -> ToolOutcome:
         """
         Run a tool and put its call and its result into the trace. Never raises for what a model can get wrong: an
         unknown tool, bad arguments (*args* None included), a crash of the tool are outcomes with `ok` False.
+
+        *cut* shortens a good result, given as value and as text, to the text that goes back to the model.
         """
         ...
 
     def is_write(self, name: str) -> bool:
         """Whether a tool changes the world; False for one that does not exist."""
+        ...
+
+    def reuse(
+        self,
+        outcome: ToolOutcome,
+        args: Mapping[str, Json] | None,
+        *,
+        call_id: str = "",
+        turn: int | None = None,
+        args_raw: str = "",
+        source: str = "native",
+        block_index: int | None = None,
+        round: int | None = None,
+    ) -> ToolOutcome:
+        """Answer a call that equals an earlier one with that one's *outcome*: nothing is run, nothing changes."""
         ...
 
     def refuse(
@@ -185,6 +205,7 @@ class Tools(Protocol):
         turn: int | None = None,
         args_raw: str = "",
         source: str = "native",
+        block_index: int | None = None,
         round: int | None = None,
     ) -> ToolOutcome:
         """Put a call that is not run into the trace, with *reason* as its result: the outcome is `denied`."""
@@ -247,6 +268,10 @@ class AgentContext(Protocol):
 
     def emit(self, event: EventData, *, round: int | None = None, turn: int | None = None) -> None:
         """Write an event of the agent's own into the trace."""
+        ...
+
+    def show(self, text: str) -> None:
+        """Say that the user sees *text* of the last reply: for agents that decide themselves what of a stream is shown."""
         ...
 
     def phase(self, name: str) -> Any:

@@ -49,11 +49,14 @@ class WorldCopy(Protocol):
 
     now: str
     user: str
+    embed: Callable[..., Any] | None
+    """Set before the agent is built: what tools that search by meaning embed with."""
 
     @property
     def tools(self) -> Sequence[Callable[..., Any]]: ...
     def store_digest(self) -> str: ...
     def diff(self) -> tuple[Effect, ...]: ...
+    def close(self) -> None: ...
 
 
 class TrialClock(Protocol):
@@ -124,13 +127,16 @@ async def run_trial(setup: TrialSetup) -> RanTrial:
     progress = _Progress(store_digest=setup.world.store_digest())
     stretches = _stretches(setup.case)
     traces: list[Trace] = []
-    for number, (text, leg) in enumerate(stretches):
-        stretch = _Stretch(setup, progress, number, text, leg)
-        end = await stretch.run()
-        traces.append(stretch.close(end, last=number == len(stretches) - 1))
-        if end.code:
-            return RanTrial(traces=tuple(traces), code=end.code, because=end.because)
-    return RanTrial(traces=tuple(traces))
+    try:
+        for number, (text, leg) in enumerate(stretches):
+            stretch = _Stretch(setup, progress, number, text, leg)
+            end = await stretch.run()
+            traces.append(stretch.close(end, last=number == len(stretches) - 1))
+            if end.code:
+                return RanTrial(traces=tuple(traces), code=end.code, because=end.because)
+        return RanTrial(traces=tuple(traces))
+    finally:
+        setup.world.close()
 
 
 def _stretches(case: GoldenCase) -> list[tuple[str, Leg]]:
@@ -164,6 +170,7 @@ class _Stretch:
             fingerprints=setup.fingerprints, limits=case.limits, capability=_capability, offered=self.tools.offered,
             asked=self.tools.asked, sampling=setup.sampling, calls_before=progress.calls,
         )  # fmt: skip
+        setup.world.embed = self.models.embed
         self.ctx = TrialContext(
             models=self.models, tools=self.tools, clock=setup.clock, ids=SeededIds(),
             state=TracedState(progress.state, self.writer), writer=self.writer,

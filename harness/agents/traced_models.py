@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping, Sequence
+from types import coroutine
 from typing import Any, Protocol
 
 import msgspec
 
+from harness.agents.call_facts import (
+    block_digest,
+    embedded_texts,
+    params_of,
+    returned_thinking,
+    said_beside_calls,
+    section_titles,
+)
 from harness.agents.protocol import Reply
 from harness.agents.trace_writer import TraceWriter
 from harness.errors import LimitExceededError
@@ -23,11 +32,10 @@ from harness.records.messages import (
     ModelRequest,
     ReplyChunk,
     Thinking,
-    ThinkingBlock,
     ToolSpec,
     Usage,
 )
-from harness.records.trace import AskedCall, CallError, LlmCall, LlmChunk, LlmResult, ThinkingDigest, Thought
+from harness.records.trace import AskedCall, CallError, LlmCall, LlmChunk, LlmResult, Thought
 
 
 class Fingerprints(Protocol):
@@ -56,6 +64,7 @@ class _Open(msgspec.Struct, frozen=True):
     round: int | None
     began_ms: int
     visible: bool
+    timeout_ms: int | None = None
 
 
 class TracedModels:
@@ -89,6 +98,13 @@ class TracedModels:
         self._asked = asked
         self._sampling = dict(sampling or {})
         self._number = calls_before
+        self._last_span = ""
+        self._last_turn: int | None = None
+
+    def show(self, text: str) -> None:
+        """Write *text* into the trace as what the user sees of the last call."""
+        chunk = LlmChunk(call_span=self._last_span, index=0, text=text, visible=True)
+        self._writer.emit(chunk, span=self._last_span, turn=self._last_turn)
 
     @property
     def number(self) -> int:
@@ -97,12 +113,16 @@ class TracedModels:
 
     async def chat(self, messages: Sequence[Message], **options: Any) -> Reply:
         call = self._begin(messages, options)
+        if call.info.slot:
+            await let_others_begin()
+        answered: Answered | None = None
         try:
             if not call.request.stream:
-                return self._finished(call, await self._port.chat(call.request, call.info))
-            answered: Answered | None = None
-            async for piece in self._port.stream(call.request, call.info):
-                answered = self._streamed(call, piece) or answered
+                answered = await self._port.chat(call.request, call.info)
+            else:
+                async for piece in self._port.stream(call.request, call.info):
+                    answered = self._streamed(call, piece) or answered
+            _hold_to_time(call, answered)
         except ModelError as error:
             self._failed(call, error)
             raise
@@ -110,12 +130,14 @@ class TracedModels:
 
     def chat_sync(self, messages: Sequence[Message], **options: Any) -> Reply:
         call = self._begin(messages, options)
+        answered: Answered | None = None
         try:
             if not call.request.stream:
-                return self._finished(call, self._port.chat_sync(call.request, call.info))
-            answered: Answered | None = None
-            for piece in self._port.stream_sync(call.request, call.info):
-                answered = self._streamed(call, piece) or answered
+                answered = self._port.chat_sync(call.request, call.info)
+            else:
+                for piece in self._port.stream_sync(call.request, call.info):
+                    answered = self._streamed(call, piece) or answered
+            _hold_to_time(call, answered)
         except ModelError as error:
             self._failed(call, error)
             raise
@@ -157,9 +179,10 @@ class TracedModels:
         slot, purpose = options.get("slot", ""), options.get("purpose", "agent")
         self.calls += 1
         self._number += 1
-        turn = self._number
-        info = CallInfo(number=turn, ask=self._fingerprints.ask(request), slot=slot, purpose=purpose)
-        span = self._writer.span()
+        turn = self._last_turn = self._number
+        ask, timeout_ms = self._fingerprints.ask(request), options.get("timeout_ms")
+        info = CallInfo(number=turn, ask=ask, slot=slot, purpose=purpose, timeout_ms=timeout_ms)
+        span = self._last_span = self._writer.span()
         offered = tuple([tool.name for tool in request.tools])
         self._offered[turn] = frozenset(offered)
         prefixes = self._fingerprints.prefixes(request.messages)
@@ -167,18 +190,19 @@ class TracedModels:
         called = LlmCall(
             purpose=purpose, stage=options.get("stage", ""), slot=slot, model=request.model,
             capability=self._capability(request.model), messages_digest=digest_bytes("".join(prefixes).encode()),
-            prefix_digests=prefixes, thinking_digests=_returned_thinking(request.messages),
+            prefix_digests=prefixes, thinking_digests=returned_thinking(request.messages),
             n_messages=len(request.messages), system_digest=prefixes[0] if system else "",
-            system_sections=_sections(system.text) if system else (), tools=offered, tool_choice=request.tool_choice,
-            params=_params(request), stream=request.stream, cassette_key=info.ask,
-            said_digests=_said(request.messages), embeds=_embedded(options.get("embeds"), request.messages),
+            system_sections=section_titles(system.text) if system else (), tools=offered, tool_choice=request.tool_choice,
+            params=params_of(request), stream=request.stream, cassette_key=info.ask,
+            said_digests=said_beside_calls(request.messages), embeds=embedded_texts(options.get("embeds"), request.messages),
         )  # fmt: skip
         round_ = options.get("round")
         self._writer.emit(called, span=span, turn=turn, round_=round_)
         most = self._limits.llm_calls
         if most is not None and self._number > most:
             raise LimitExceededError("llm_calls", most)
-        return _Open(request, info, span, turn, round_, self._clock.ms(), options.get("visible", False))
+        visible = options.get("visible", False)
+        return _Open(request, info, span, turn, round_, self._clock.ms(), visible, timeout_ms)
 
     def _request(
         self,
@@ -222,7 +246,7 @@ class TracedModels:
         result = LlmResult(
             call_span=call.span, text=reply.text,
             tool_calls=tuple([AskedCall(c.id, c.name, c.args_raw, c.args) for c in reply.tool_calls]),
-            thinking_blocks=tuple([_block_digest(block) for block in reply.thinking]),
+            thinking_blocks=tuple([block_digest(block) for block in reply.thinking]),
             finish_reason=reply.finish_reason, usage=reply.usage, model=reply.model, replayed=answered.replayed,
             answers_key=answered.ask, ms=answered.ms,
         )  # fmt: skip
@@ -252,7 +276,9 @@ class TracedModels:
         self._writer.emit(called, span=span)
         return request, info, span, self._clock.ms()
 
-    def _embedded(self, span: str, began_ms: int, reply: EmbeddingReply, ms: int, *, replayed: bool) -> EmbeddingReply:
+    def _embedded(
+        self, span: str, began_ms: int, reply: EmbeddingReply, ms: int, *, replayed: bool
+    ) -> EmbeddingReply:
         self._clock.advance_to(began_ms + ms)
         result = LlmResult(
             call_span=span, finish_reason="stop", usage=reply.usage, model=reply.model, replayed=replayed, ms=ms
@@ -279,6 +305,7 @@ class TracedStream:
                     continue
                 models._streamed(call, piece)  # noqa: SLF001  # the stream is the second half of the client
                 yield piece
+            _hold_to_time(call, answered)
         except ModelError as error:
             models._failed(call, error)  # noqa: SLF001
             raise
@@ -294,6 +321,7 @@ class TracedStream:
                     continue
                 models._streamed(call, piece)  # noqa: SLF001
                 yield piece
+            _hold_to_time(call, answered)
         except ModelError as error:
             models._failed(call, error)  # noqa: SLF001
             raise
@@ -306,6 +334,23 @@ class TracedStream:
         return self._reply
 
 
+@coroutine
+def let_others_begin() -> Generator[None]:
+    """One bare step of the event loop: calls that run at once begin before the first of them ends, on replay too."""
+    yield
+
+
+def _hold_to_time(call: _Open, answered: Answered | None) -> None:
+    """
+    Hold a reply against the time that its caller gives it: a recording may have taken longer.
+
+    Raises:
+        ModelError: It took longer.
+    """
+    if call.timeout_ms is not None and answered is not None and answered.ms > call.timeout_ms:
+        raise ModelError("timeout", f"no reply within {call.timeout_ms} ms", ms=call.timeout_ms)
+
+
 def _whole(answered: Answered | None) -> Answered:
     return answered if answered is not None else Answered(reply=ModelReply(text=""))
 
@@ -313,64 +358,3 @@ def _whole(answered: Answered | None) -> Answered:
 def _error_result(span: str, error: ModelError) -> LlmResult:
     failure = CallError(error.kind, error.message, error.status)
     return LlmResult(call_span=span, finish_reason="error", error=failure, ms=error.ms)
-
-
-def _params(request: ModelRequest) -> dict[str, Json]:
-    params: dict[str, Json] = {}
-    for name in ("temperature", "top_p", "max_tokens", "seed", "effort"):
-        value = getattr(request, name)
-        if value is not None:
-            params[name] = value
-    if request.thinking is not None:
-        params["thinking"] = msgspec.to_builtins(request.thinking)
-    if request.stop:
-        params["stop"] = list(request.stop)
-    return params
-
-
-def _block_digest(block: ThinkingBlock) -> ThinkingDigest:
-    return ThinkingDigest(block.kind, digest(block), digest(block.signature) if block.signature else "")
-
-
-def _returned_thinking(messages: tuple[Message, ...]) -> tuple[tuple[int, str], ...]:
-    return tuple(
-        [
-            (place, digest(block))
-            for place, message in enumerate(messages)
-            if message.thinking
-            for block in message.thinking
-        ]
-    )
-
-
-def _said(messages: tuple[Message, ...]) -> tuple[tuple[int, str], ...]:
-    return tuple(
-        [
-            (place, digest(text))
-            for place, message in enumerate(messages)
-            if message.tool_calls and message.role == "assistant" and (text := message.text).strip()
-        ]
-    )
-
-
-def _embedded(texts: Mapping[str, str] | None, messages: tuple[Message, ...]) -> dict[str, str]:
-    """Digests of those *texts* that the agent really put before the model; what a tool answered does not count."""
-    if not texts:
-        return {}
-    told = [message.text for message in reversed(messages) if message.role in ("user", "system")]
-    return {name: digest(text) for name, text in texts.items() if any(text in message for message in told)}
-
-
-_sections_of: dict[str, tuple[str, ...]] = {}
-
-
-def _sections(system: str) -> tuple[str, ...]:
-    """Titles of the sections of a system prompt: lines in capitals that end with a colon. Remembered by text."""
-    known = _sections_of.get(system)
-    if known is None:
-        lines = [line.strip() for line in system.splitlines()]
-        known = tuple([line[:-1] for line in lines if line.endswith(":") and line.isupper()])
-        if len(_sections_of) > 4096:
-            _sections_of.clear()
-        _sections_of[system] = known
-    return known

@@ -45,6 +45,8 @@ class _Done(msgspec.Struct, frozen=True):
     effects: tuple[Effect, ...] = ()
     hits: int | None = None
     ms: int = 0
+    truncated: bool = False
+    cached: bool = False
 
 
 class TracedTools:
@@ -103,6 +105,7 @@ class TracedTools:
         source: str = "native",
         block_index: int | None = None,
         round: int | None = None,
+        cut: Callable[[Json, str], str] | None = None,
     ) -> ToolOutcome:
         tool = self._tools.get(name)
         turn = self._turn_of(turn, call_id, source)
@@ -111,6 +114,8 @@ class TracedTools:
         )
         self._count(tool)
         done = await self._run(tool, name, args, turn=turn, source=source)
+        if cut is not None and done.ok:
+            done = _shortened(done, cut)
         if done.ms:
             self._clock.advance_to(self._clock.ms() + done.ms)
         return self._resulted(name, call_id, done, span=span, turn=turn, round_=round)
@@ -129,11 +134,35 @@ class TracedTools:
         turn: int | None = None,
         args_raw: str = "",
         source: str = "native",
+        block_index: int | None = None,
         round: int | None = None,
     ) -> ToolOutcome:
         turn = self._turn_of(turn, call_id, source)
-        call_id, span = self._called(name, args, call_id, args_raw=args_raw, source=source, turn=turn, round_=round)
+        call_id, span = self._called(
+            name, args, call_id, args_raw=args_raw, source=source, block_index=block_index, turn=turn, round_=round
+        )
         return self._resulted(name, call_id, _failed("denied", reason), span=span, turn=turn, round_=round)
+
+    def reuse(
+        self,
+        outcome: ToolOutcome,
+        args: Mapping[str, Json] | None,
+        *,
+        call_id: str = "",
+        turn: int | None = None,
+        args_raw: str = "",
+        source: str = "native",
+        block_index: int | None = None,
+        round: int | None = None,
+    ) -> ToolOutcome:
+        turn = self._turn_of(turn, call_id, source)
+        call_id, span = self._called(
+            outcome.tool, args, call_id, args_raw=args_raw, source=source, block_index=block_index, turn=turn,
+            round_=round,
+        )  # fmt: skip
+        kind = cast("ErrorKind | None", outcome.error_kind)
+        done = _Done(outcome.ok, outcome.text, outcome.value, kind, (), outcome.hits, cached=True)
+        return self._resulted(outcome.tool, call_id, done, span=span, turn=turn, round_=round)
 
     def _called(
         self,
@@ -165,6 +194,7 @@ class TracedTools:
         result = ToolResult(
             call_id=call_id, tool=name, ok=done.ok, error_kind=done.error_kind, text=done.text,
             value_digest=digest(done.value), hits=done.hits, effects=done.effects, ms=done.ms,
+            truncated=done.truncated, cached=done.cached,
         )  # fmt: skip
         self._writer.emit(result, span=span, turn=turn, round_=round_)
         return ToolOutcome(
@@ -247,6 +277,11 @@ def _answered(value: Json, ms: int) -> _Done:
     if isinstance(value, ToolAnswer):
         return _Done(True, _as_text(value.value), value.value, None, value.effects, value.hits, ms)
     return _Done(True, _as_text(value), value, None, (), None, ms)
+
+
+def _shortened(done: _Done, cut: Callable[[Json, str], str]) -> _Done:
+    text = cut(done.value, done.text)
+    return done if text == done.text else msgspec.structs.replace(done, text=text, truncated=True)
 
 
 def _failed(kind: ErrorKind, message: str, *, ms: int = 0) -> _Done:

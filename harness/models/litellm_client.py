@@ -51,13 +51,13 @@ class LitellmClient:
     async def chat(self, request: ModelRequest, call: CallInfo, tape: Tape | None) -> ModelReply:
         """Answer a request whose `stream` is False."""
         with _model_errors(), _on(tape, call):
-            response = await self._litellm.acompletion(**self._chat(request))
+            response = await self._litellm.acompletion(**self._chat(request, call))
             return reply_of(response, asked_model=request.model)
 
     def chat_sync(self, request: ModelRequest, call: CallInfo, tape: Tape | None) -> ModelReply:
         """The sync twin of `chat`; reads a stream to its end."""
         with _model_errors(), _on(tape, call) as sent:
-            response = self._litellm.completion(**self._chat(request))
+            response = self._litellm.completion(**self._chat(request, call))
             if not request.stream:
                 return reply_of(response, asked_model=request.model)
             return self._whole(response, list(response), request, sent)
@@ -70,7 +70,7 @@ class LitellmClient:
         with _model_errors():
             # only the request needs the tape; between two chunks the caller's context must be its own
             with _on(tape, call) as sent:
-                response = await self._litellm.acompletion(**self._chat(request))
+                response = await self._litellm.acompletion(**self._chat(request, call))
             try:
                 async for chunk in response:
                     chunks.append(chunk)
@@ -87,7 +87,7 @@ class LitellmClient:
         chunks: list[Any] = []
         with _model_errors():
             with _on(tape, call) as sent:
-                response = self._litellm.completion(**self._chat(request))
+                response = self._litellm.completion(**self._chat(request, call))
             for chunk in response:
                 chunks.append(chunk)
                 yield from chunks_of(chunk)
@@ -105,8 +105,9 @@ class LitellmClient:
             response = self._litellm.embedding(**self._embedding(request))
             return embeddings_of(response, asked_model=request.model)
 
-    def _chat(self, request: ModelRequest) -> dict[str, Any]:
-        return chat_arguments(request, self._route(request.model)) | {"timeout": self._timeout_s}
+    def _chat(self, request: ModelRequest, call: CallInfo) -> dict[str, Any]:
+        asked_s = self._timeout_s if call.timeout_ms is None else call.timeout_ms / 1000
+        return chat_arguments(request, self._route(request.model)) | {"timeout": min(asked_s, self._timeout_s)}
 
     def _embedding(self, request: EmbeddingRequest) -> dict[str, Any]:
         return embedding_arguments(request, self._route(request.model)) | {"timeout": self._timeout_s}

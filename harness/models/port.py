@@ -24,6 +24,8 @@ class CallInfo(msgspec.Struct, frozen=True, kw_only=True):
     """The fingerprint of the logical call."""
     slot: str = ""
     purpose: str = "agent"
+    timeout_ms: int | None = None
+    """Milliseconds after which a live call is given up; None: the port's own bound."""
 
 
 class Answered(msgspec.Struct, frozen=True, kw_only=True):

@@ -71,12 +71,16 @@ class FakeWorld:
     def __init__(self, tools: Sequence[Callable[..., Any]] = (), store: dict[str, Json] | None = None) -> None:
         self.now = NOW
         self.user = "vera"
+        self.embed: Callable[..., Any] | None = None
         self.tools = tuple(tools)
         self.store: dict[str, Json] = {} if store is None else store
         self._before = dict(self.store)
 
     def store_digest(self) -> str:
         return digest(self.store)
+
+    def close(self) -> None:
+        """Nothing is held open."""
 
     def diff(self) -> tuple[Effect, ...]:
         keys = sorted({*self._before, *self.store})

@@ -35,6 +35,8 @@ class Shelf:
 
     def __init__(self) -> None:
         self.box = "empty"
+        self.embed: Callable[..., Any] | None = None
+        self.closed = 0
         self.tools: Sequence[Callable[..., Any]] = (self.look, self.put, self.stuck)
 
     @tool(effect="read", ms=80)
@@ -56,6 +58,9 @@ class Shelf:
     def store_digest(self) -> str:
         return self.box
 
+    def close(self) -> None:
+        self.closed += 1
+
     def diff(self) -> tuple[Effect, ...]:
         return () if self.box == "empty" else (Effect("box", "1", "empty", self.box),)
 
@@ -71,14 +76,20 @@ class Plain:
         return self._run(self._ctx, question)
 
 
-def ran(run: Run, *replies: ModelReply | ModelError, case: GoldenCase | None = None) -> RanTrial:
-    """Run an agent whose `run` is *run* on a list of replies."""
+def ran(
+    run: Run,
+    *replies: ModelReply | ModelError,
+    case: GoldenCase | None = None,
+    world: Shelf | None = None,
+    ms: int = 10,
+) -> RanTrial:
+    """Run an agent whose `run` is *run* on a list of replies that take *ms* milliseconds each."""
     volatile = case.volatile if case else ()
-    port = ListPort(replies)
+    port = ListPort(replies, ms=ms)
     agent = LoadedAgent(name="plain", build=lambda ctx: Plain(ctx, run))
     setup = TrialSetup(
         cell=Cell("plain", "scripted", "set", "case", 0), case=case or GoldenCase(id="case", question="What is in it?"),
-        agent=agent, world=Shelf(), port=port, clock=VirtualClock(Shelf.now), fingerprints=Fingerprinter(volatile), tape=port,
+        agent=agent, world=world or Shelf(), port=port, clock=VirtualClock(Shelf.now), fingerprints=Fingerprinter(volatile), tape=port,
         default_model="m",
     )  # fmt: skip
     return asyncio.run(run_trial(setup))
