@@ -153,6 +153,11 @@ _GOLDEN = {
         _USAGE, "A case or a set names a world that does not exist", "worlds stand in goldensets/worlds/"
     ),
     "bad-world": Code(_USAGE, "A world's files cannot be used", "mend the file that is named"),
+    "no-embedder": Code(
+        _CHECK,
+        "A tool of a world asked for vectors outside a trial, where no model answers",
+        "run the tool in a trial, or set `world.embed` first, as `harness.testing.embeddings` does",
+    ),
     "unreadable-file": Code(_USAGE, "A file cannot be read", "check that it is there and that you may read it"),
     "bad-volatile": Code(
         _USAGE, "A `volatile` pattern is no regular expression, or matches everything", "state only what really varies"

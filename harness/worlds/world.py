@@ -6,21 +6,26 @@ Worlds: what tools read and write. A folder with `world.yaml` (clock, user, tabl
     world.tools, world.now, world.user          # what an agent gets
     world.store_digest(), world.diff()          # what contracts hold it to
 
-Each trial has a copy of its own, made at its first write; a trial that only reads shares the template's rows.
+Each trial has a copy of its own, made at its first write; a trial that only reads shares the template's rows. Rows that
+live elsewhere than in SQLite come from the `backend(template)` of `tools.py`, and `world.store` is the trial's part of it.
 """
 
 from __future__ import annotations
 
+import atexit
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from harness.errors import BadFileError, UsageError
+from harness.errors import BadFileError, HarnessError, UsageError
+from harness.records.digest import digest
 from harness.records.messages import Json
 from harness.records.trace import Effect
-from harness.worlds.world_file import WorldFile, empty_world_file, list_worlds, load_tools, load_world_file
+from harness.worlds.backend import Backend, Embed, TrialStore, embed_outside_a_trial
+from harness.worlds.world_file import Table, WorldFile, empty_world_file, list_worlds, load_tools, load_world_file
 
 if TYPE_CHECKING:
     from harness.worlds.store import Dump, Row, Store
@@ -40,8 +45,11 @@ class WorldTemplate:
         self.user = file.user
         self.settings: Mapping[str, Json] = file.settings
         self.store_digest = file.store_digest
+        self.tables: Mapping[str, Table] = file.tables
+        """The rows that `world.yaml` states."""
         self.folder = folder
-        self._file = file
+        self._backend: Backend | None = None
+        self._lock = threading.Lock()
 
     def open(self, trial_seed: int = 0) -> World:
         """A world for one trial."""
@@ -52,7 +60,7 @@ class WorldTemplate:
         """The rows that every trial starts with; read only."""
         from harness.worlds.store import Store  # sqlite3 costs milliseconds, and many trials never read
 
-        return Store.filled(self._file.tables)
+        return Store.filled(self.tables)
 
     @cached_property
     def dump(self) -> Dump:
@@ -63,6 +71,45 @@ class WorldTemplate:
     def module(self) -> ModuleType | None:
         """The world's `tools.py`; None for the empty world."""
         return load_tools(self.folder) if self.folder else None
+
+    @property
+    def backend(self) -> Backend:
+        """
+        What `backend(template)` of `tools.py` gives: made at its first use, closed when the process ends.
+
+        Raises:
+            BadFileError: `tools.py` has no such function, or it gives no backend.
+        """
+        with self._lock:
+            if self._backend is None:
+                self._backend = self._made_backend()
+                atexit.register(self.close)
+            return self._backend
+
+    def _made_backend(self) -> Backend:
+        make = getattr(self.module, "backend", None)
+        where = str(self.module.__file__) if self.module else ""
+        if make is None:
+            raise BadFileError("bad-world", f"`{self.name}` has no function backend(template), so no store", at=where)
+        try:
+            made = make(self)
+        except HarnessError:
+            raise
+        except Exception as error:
+            raise BadFileError(
+                "bad-world", f"backend(template) fails: {type(error).__name__}: {error}", at=where
+            ) from error
+        if not isinstance(made, Backend):
+            raise BadFileError("bad-world", f"backend(template) gives no backend but a {type(made).__name__}", at=where)
+        return made
+
+    def close(self) -> None:
+        """Close the backend, if one was opened; the next use opens another."""
+        with self._lock:
+            backend, self._backend = self._backend, None
+        if backend is not None:
+            atexit.unregister(self.close)
+            backend.close()
 
 
 class World:
@@ -75,8 +122,11 @@ class World:
         self.user = template.user
         self.settings = template.settings
         self.seed = seed
+        self.embed: Embed = embed_outside_a_trial
+        """Turns texts into vectors by the trial's model client; the runtime sets it before it asks for the tools."""
         self._template = template
         self._own: Store | None = None
+        self._store: TrialStore | None = None
 
     @cached_property
     def tools(self) -> Sequence[ToolFunction]:
@@ -92,6 +142,18 @@ class World:
                 f"build(world) does not give its tools: {type(error).__name__}: {error}",
                 at=str(module.__file__),
             ) from error
+
+    @property
+    def store(self) -> Any:
+        """
+        The trial's own part of the world's backend, opened at its first use; a `TrialStore` with what the tools need.
+
+        Raises:
+            BadFileError: The world has no backend.
+        """
+        if self._store is None:
+            self._store = self._template.backend.open()
+        return self._store
 
     @property
     def today(self) -> str:
@@ -140,22 +202,32 @@ class World:
         return (Effect(table, str(key), before, None),)
 
     def store_digest(self) -> str:
-        """Name what the store holds now; costs nothing as long as nothing was written."""
-        return self._template.store_digest if self._own is None else self._own.digest()
+        """Name what the world holds now; costs nothing as long as nothing was written and no store opened."""
+        if self._store is None:
+            return self._template.store_digest if self._own is None else self._own.digest()
+        changed = self.diff()
+        return digest([self._template.store_digest, changed]) if changed else self._template.store_digest
 
     def diff(self) -> tuple[Effect, ...]:
         """What differs from the start of the trial, read from the store itself: one effect a row, sorted."""
-        if self._own is None:
+        if self._own is None and self._store is None:
             return ()
         from harness.worlds.store import changes
 
-        return changes(self._template.dump, self._own.dump())
+        own = changes(self._template.dump, self._own.dump()) if self._own else ()
+        if self._store is None:
+            return own
+        there = changes(self._template.backend.dump(), self._store.dump())
+        return tuple(sorted((*own, *there), key=lambda effect: (effect.kind, effect.key)))
 
     def close(self) -> None:
-        """Give the trial's copy back; the world reads as at its start afterwards."""
+        """Give the trial's copy and its store back; the world reads as at its start afterwards."""
         if self._own is not None:
             self._own.close()
             self._own = None
+        if self._store is not None:
+            self._store.close()
+            self._store = None
 
     @property
     def _current(self) -> Store:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -13,6 +14,9 @@ from harness.goldensets.compiled import load_compiled
 from harness.modules import load_module
 from harness.records.digest import digest
 from harness.records.messages import Json
+
+if TYPE_CHECKING:
+    from harness.goldensets.yaml_tree import YamlTree
 
 WORLD_FORMAT = 1
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,40}")
@@ -35,6 +39,8 @@ class WorldFile(msgspec.Struct, frozen=True, kw_only=True):
     settings: dict[str, Json]
     tables: dict[str, Table]
     store_digest: str
+    like: str = ""
+    """The world whose clock, user, settings and rows these are; empty in all but the compiled form of such a world."""
 
 
 class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -59,6 +65,17 @@ class _Written(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     variants: dict[str, _Variant] = {}
 
 
+class _Like(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A `world.yaml` that takes everything but the tools from the world beside it."""
+
+    format: int
+    about: str
+    like: str
+
+
+W = TypeVar("W", _Written, _Like)
+
+
 def empty_world_file(name: str) -> WorldFile:
     """A world without rows and tools, at the beginning of 2026."""
     return WorldFile(
@@ -78,6 +95,21 @@ def load_world_file(folder: Path, *, variant: str, cache: Path | None) -> WorldF
     Raises:
         BadFileError: It is missing, is no world, or has no such variant.
     """
+    file = _load(folder, variant=variant, cache=cache)
+    if not file.like:
+        return file
+    model = _load(folder.parent / file.like, variant=variant, cache=cache)
+    if model.like:
+        raise BadFileError(
+            "bad-world",
+            f"`{file.like}` is itself like another world, `{model.like}`",
+            hint=f"write `like: {model.like}`",
+            at=_shown(folder / "world.yaml"),
+        )
+    return msgspec.structs.replace(model, name=file.name)
+
+
+def _load(folder: Path, *, variant: str, cache: Path | None) -> WorldFile:
     path = folder / "world.yaml"
 
     def build(content: bytes) -> WorldFile:
@@ -85,6 +117,10 @@ def load_world_file(folder: Path, *, variant: str, cache: Path | None) -> WorldF
 
     name = f"{folder.name}+{variant}" if variant else folder.name
     return load_compiled(path, WorldFile, build, cache=cache, name=name, key=variant, code=(Path(__file__),))
+
+
+def _shown(path: Path) -> str:
+    return "/".join(path.parts[-4:])
 
 
 def load_tools(folder: Path) -> ModuleType:
@@ -107,18 +143,17 @@ def _build(content: bytes, path: Path, variant: str) -> WorldFile:
     from harness.goldensets.yaml_tree import read_yaml
     from harness.worlds.store import Store
 
-    shown = "/".join(path.parts[-4:])
-    tree = read_yaml(content, shown=shown)
-    try:
-        written = msgspec.convert(tree.value, _Written)
-    except msgspec.ValidationError as error:
-        reason, _, place = str(error).partition(" - at ")
-        message = f"not a world: {reason[:1].lower()}{reason[1:]}"
-        raise BadFileError("bad-world", message, at=tree.at(_path(place))) from None
-    if written.format != WORLD_FORMAT:
-        raise BadFileError(
-            "unknown-format", f"world format {written.format}, this version reads 1", at=tree.at(("format",))
-        )
+    tree = read_yaml(content, shown=_shown(path))
+    name = f"{path.parent.name}/{variant}" if variant else path.parent.name
+    if isinstance(tree.value, dict) and "like" in tree.value:
+        like = _read(tree, _Like).like
+        if not _NAME.fullmatch(like) or not (path.parent.parent / like / "world.yaml").is_file():
+            known = ", ".join(sorted(file.parent.name for file in path.parent.parent.glob("*/world.yaml")))
+            raise BadFileError(
+                "unknown-world", f"no world named `{like}`", hint=f"there are: {known}", at=tree.at(("like",))
+            )
+        return msgspec.structs.replace(empty_world_file(name), like=like)
+    written = _read(tree, _Written)
     removed: dict[str, tuple[str | int, ...]] = {}
     if variant:
         if variant not in written.variants:
@@ -130,13 +165,28 @@ def _build(content: bytes, path: Path, variant: str) -> WorldFile:
         for name, table in written.tables.items()
     }
     return WorldFile(
-        name=f"{path.parent.name}/{variant}" if variant else path.parent.name,
+        name=name,
         now=written.now,
         user=written.user,
         settings=written.settings,
         tables=tables,
         store_digest=Store.filled(tables).digest(),
     )
+
+
+def _read(tree: YamlTree, kind: type[W]) -> W:
+    """The document as *kind*."""
+    try:
+        written = msgspec.convert(tree.value, kind)
+    except msgspec.ValidationError as error:
+        reason, _, place = str(error).partition(" - at ")
+        message = f"not a world: {reason[:1].lower()}{reason[1:]}"
+        raise BadFileError("bad-world", message, at=tree.at(_path(place))) from None
+    if written.format != WORLD_FORMAT:
+        raise BadFileError(
+            "unknown-format", f"world format {written.format}, this version reads 1", at=tree.at(("format",))
+        )
+    return written
 
 
 def _path(place: str) -> tuple[str | int, ...]:
