@@ -2,7 +2,7 @@
 Loading agents by path, under a private module name, so that no folder of a user's can shadow an installed package.
 
 An agent is named `design`, or `design@profile` where the profile is not `reference`. Its folder holds `agent.py` with
-`build(ctx) -> Agent` and, all optional, the constants ABOUT, PROFILES, DEFAULT_MODEL and OPTIONS.
+`build(ctx) -> Agent` and, all optional, the constants ABOUT, PROFILES, DEFAULT_MODEL and OPTIONS, and `draw() -> str`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from harness.agents.protocol import Agent, AgentContext
 from harness.errors import BadFileError, UsageError
@@ -44,6 +44,8 @@ class LoadedAgent:
     """Digest of `prompts.py` alone."""
     folder: str = ""
     """Where the agent's code lies; empty for one that was made in Python."""
+    draw: Callable[[], str] | None = None
+    """Gives a picture of the design in plain text, where it has one."""
 
 
 def split_name(agent: str) -> tuple[str, str]:
@@ -98,7 +100,15 @@ def load_agent(folder: Path, agent: str) -> LoadedAgent:
         digest=_folder_digest(path.parent),
         prompt_digest=digest_bytes(_read(path.parent / "prompts.py")),
         folder=f"{path.parent.resolve()}{os.sep}",
+        draw=_drawing(module, path),
     )
+
+
+def _drawing(module: Any, path: Path) -> Callable[[], str] | None:
+    draw = getattr(module, "draw", None)
+    if draw is not None and not callable(draw):
+        raise BadFileError("bad-agent", "draw is no function", at=str(path), hint="define `draw() -> str`")
+    return cast("Callable[[], str] | None", draw)
 
 
 def _default(declaration: Json) -> Json:
