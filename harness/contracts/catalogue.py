@@ -2,29 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 
-from harness.contracts import (
-    answer,
-    case_rules,
-    common,
-    conversation,
-    deep_think,
-    effects,
-    grounding,
-    leaks,
-    lean,
-    lean_plan,
-    legacy,
-    markdown,
-    newsdesk,
-    searching,
-    two_phase,
-    ultrathink,
-)
 from harness.contracts.base import Contract
 from harness.errors import BadFileError
 from harness.modules import load_module
@@ -38,17 +21,52 @@ _MOST_READ = 4096
 _read: dict[tuple[int, bytes, str, str], tuple[Catalogue, Contract]] = {}
 """Contracts that golden sets state in full, read once; each keeps its catalogue alive, so that its id stays its own."""
 
-_MODULES = (
-    common, effects, conversation, leaks, grounding, searching, markdown, lean, lean_plan, legacy, ultrathink,
-    deep_think, newsdesk, two_phase, case_rules, answer,
+EVERY_DESIGN = (
+    "common", "effects", "conversation", "leaks", "grounding", "searching", "markdown", "case_rules", "answer",
 )  # fmt: skip
+"""Modules of this package whose contracts are for every design."""
+OF_DESIGN: dict[str, tuple[str, ...]] = {
+    "lean_react": ("lean", "lean_plan"),
+    "plan_execute": ("legacy",),
+    "ultrathink": ("ultrathink",),
+    "deep_think": ("deep_think", "deep_think_calls"),
+    "newsdesk": ("newsdesk",),
+    "two_phase": ("two_phase",),
+}
+"""Modules whose contracts are for one design: a run imports those of the designs that it runs."""
+
+
+def builtin() -> Catalogue:
+    """The contracts of this product by id, in the order in which they are asked; imported at the first look inside."""
+    return _BUILTIN
+
+
+class _Builtin(Mapping[str, Contract]):
+    """Every contract of this product, read when somebody asks for one that a design's own choice does not hold."""
+
+    def __getitem__(self, id: str) -> Contract:
+        return _all()[id]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_all())
+
+    def __len__(self) -> int:
+        return len(_all())
+
+
+_BUILTIN: Catalogue = _Builtin()
 
 
 @lru_cache(maxsize=1)
-def builtin() -> Catalogue:
-    """The contracts of this product by id, in the order in which they are asked."""
-    found = {contract.id: contract for module in _MODULES for contract in _contracts_in(module)}
-    return MappingProxyType({id: found[id] for id in sorted(found, key=_place)})
+def _all() -> dict[str, Contract]:
+    return _of(dict.fromkeys((*EVERY_DESIGN, *(name for names in OF_DESIGN.values() for name in names))))
+
+
+def _of(names: Iterable[str]) -> dict[str, Contract]:
+    """The contracts of these modules by id, in the order in which they are asked."""
+    modules = [import_module(f"harness.contracts.{name}") for name in names]
+    found = {contract.id: contract for module in modules for contract in _contracts_in(module)}
+    return {id: found[id] for id in sorted(found, key=_place)}
 
 
 def load_modules(paths: Sequence[Path], *, over: Catalogue | None = None) -> Catalogue:
@@ -58,6 +76,8 @@ def load_modules(paths: Sequence[Path], *, over: Catalogue | None = None) -> Cat
     Raises:
         BadFileError: A file is missing, cannot be imported, or states an id that is taken.
     """
+    if over is None and not paths:
+        return builtin()
     catalogue = dict(builtin() if over is None else over)
     for path in paths:
         for contract in _contracts_in(load_module(path, kind="contracts", code="bad-contract")):
@@ -116,7 +136,8 @@ def _place(id: str) -> tuple[int, str, int]:
 
 @lru_cache(maxsize=256)
 def _automatic(design: str) -> tuple[tuple[Contract, ...], frozenset[str]]:
-    chosen = tuple(c for c in builtin().values() if c.applies_to(design) and not c.on_request)
+    found = _of((*EVERY_DESIGN, *OF_DESIGN.get(design, ())))
+    chosen = tuple(contract for contract in found.values() if not contract.on_request)
     return chosen, frozenset(c.id for c in chosen)
 
 

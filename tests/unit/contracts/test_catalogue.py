@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
-from harness.contracts import builtin, contracts_for, load_modules
+import harness.contracts
+from harness.contracts import Contract, builtin, contracts_for, load_modules
+from harness.contracts.catalogue import EVERY_DESIGN, OF_DESIGN
 from harness.errors import BadFileError
 from harness.records.case import GoldenCase
 from harness.testing.builders import make_case
@@ -27,13 +34,13 @@ def ids(case: GoldenCase, design: str = "design", catalogue=None) -> list[str]:
 
 
 def test_every_contract_is_there():
-    """CX1–CX15, CL1–CL13, CP1–CP5 and the rules of cases, in this order, each with a sentence."""
+    """The common contracts, those of each design and the rules of cases, in this order, each with a sentence."""
     common = [f"CX{n}" for n in range(1, 16)]
-    lean = [f"CL{n}" for n in range(1, 14)]
-    legacy = [f"CP{n}" for n in range(1, 6)]
-    found = [id for id in builtin() if id[:2] in ("CX", "CL", "CP")]
+    families = {"CL": 13, "CP": 5, "CU": 12, "CD": 14, "CE": 13, "CG": 13}
+    own = [f"{family}{n}" for family, last in families.items() for n in range(1, last + 1)]
+    found = [id for id in builtin() if id[:2] in ("CX", *families)]
 
-    assert sorted([*common, *lean, *legacy]) == sorted(found)
+    assert sorted([*common, *own]) == sorted(found)
     assert common == found[:15]
     assert {"facts", "tools", "plan", "writes", "ending", "format"} <= set(builtin())
     assert all(contract.about.endswith(".") for contract in builtin().values())
@@ -95,3 +102,39 @@ def test_own_contracts_that_cannot_be_used(tmp_path):
     ):
         with pytest.raises(BadFileError, match=message):
             load_modules([path])
+
+
+def test_contracts_stand_where_their_design_looks_for_them() -> None:
+    """Modules for every design hold contracts for every design, and those of one design are for that one alone."""
+    misplaced = []
+    for design, names in {"": EVERY_DESIGN, **OF_DESIGN}.items():
+        for name in names:
+            module = importlib.import_module(f"harness.contracts.{name}")
+            found = [value for value in vars(module).values() if isinstance(value, Contract)]
+            misplaced += [contract.id for contract in found if contract.designs != ((design,) if design else ())]
+
+    assert [] == misplaced
+
+
+def test_every_module_with_contracts_is_listed() -> None:
+    """No file of contracts is forgotten."""
+    folder = Path(harness.contracts.__file__).parent
+    written = {path.stem for path in folder.glob("*.py") if '\n@contract("' in path.read_text(encoding="utf-8")}
+
+    assert written <= {*EVERY_DESIGN, *(name for names in OF_DESIGN.values() for name in names)}
+
+
+def test_a_run_imports_the_contracts_of_its_own_designs() -> None:
+    """Choosing for one design leaves the others' modules alone."""
+    program = (
+        "import sys\n"
+        "from harness.contracts.catalogue import builtin, contracts_for, load_modules\n"
+        "from harness.records.case import GoldenCase\n"
+        "contracts_for(GoldenCase(id='c', contracts=('CX13',)), 'lean_react', load_modules([]))\n"
+        "print([name for name in ('lean', 'legacy', 'newsdesk') if f'harness.contracts.{name}' in sys.modules])"
+    )
+
+    assert (
+        "['lean']\n"
+        == subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
+    )
