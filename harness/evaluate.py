@@ -122,11 +122,12 @@ def ask(
     Put one live question to *agent*, in the world of the first set of the matrix; nothing is recorded or judged.
 
     Raises:
-        UsageError: No such agent.
+        UsageError: No such agent, no such option, or an option of the wrong kind.
     """
-    from harness.recording import ask_live
+    from harness.asking import LiveQuestion, ask_live
 
-    return ask_live(Project(config), agent, text, model, base_url=base_url, options=options or {}, on_event=on_event)
+    asked = LiveQuestion(agent=agent, text=text, model=model, base_url=base_url, options=options or {})
+    return ask_live(Project(config), asked, on_event)
 
 
 class Judged:

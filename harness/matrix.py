@@ -72,6 +72,28 @@ def plan_run(config: Config, narrowing: Narrowing, load: LoadSet) -> RunPlan:
     return RunPlan(cells=tuple(cells.values()), partial=narrowing.narrows)
 
 
+def check_options(agent: str, defaults: Mapping[str, Json], options: Mapping[str, Json]) -> None:
+    """
+    Make sure that *agent*, with its *defaults*, takes *options*.
+
+    Raises:
+        UsageError: It declares no such option, or the value is of another kind than the default.
+    """
+    for name, value in options.items():
+        if name not in defaults:
+            raise UsageError(
+                "no-such-option",
+                f"agent `{agent}` has no option `{name}`",
+                hint=f"its options: {', '.join(sorted(defaults)) or 'none'}",
+            )
+        if not _fits(value, defaults[name]):
+            raise UsageError(
+                "bad-arguments",
+                f"option `{name}` of agent `{agent}` cannot be {value!r}",
+                hint=f"its default is {defaults[name]!r}",
+            )
+
+
 def _rows(config: Config, narrowing: Narrowing) -> Iterator[MatrixRow]:
     """The rows of the matrix that the flags leave; what they name and no row has gets a row of its own."""
     rows = [row for row in config.matrix if not narrowing.sets or row.set in narrowing.sets]
@@ -124,31 +146,20 @@ def _with_options(config: Config, agent: str, options: Mapping[str, Json]) -> st
     if not options:
         return agent
     defaults = load_agent(config.agents, agent).options
-    unknown = [name for name in options if name not in defaults]
-    if unknown:
-        raise UsageError(
-            "no-such-option",
-            f"agent `{agent}` has no option `{unknown[0]}`",
-            hint=f"its options: {', '.join(sorted(defaults)) or 'none'}",
-        )
-    for name, value in options.items():
-        if not _fits(value, defaults[name]):
-            raise UsageError(
-                "bad-arguments",
-                f"option `{name}` of agent `{agent}` cannot be {value!r}",
-                hint=f"its default is {defaults[name]!r}",
-            )
+    check_options(agent, defaults, options)
     told = [f"{name}={value}" for name, value in sorted(options.items()) if defaults[name] != value]
     return agent + "".join(f"+{item}" for item in told)
 
 
 def _fits(value: Json, default: Json) -> bool:
-    """Whether *value* is a number where *default* is one, and true or false where that is."""
+    """Whether *value* is a number, true or false, an object or a list where *default* is one."""
     if isinstance(default, bool):
         return isinstance(value, bool)
     if isinstance(default, int | float):
         return isinstance(value, int | float) and not isinstance(value, bool)
-    return True
+    if isinstance(default, Mapping):
+        return isinstance(value, Mapping)
+    return isinstance(value, list | tuple) if isinstance(default, list | tuple) else True
 
 
 def _wanted(case: GoldenCase, design: str, row: MatrixRow, narrowing: Narrowing) -> bool:

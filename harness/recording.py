@@ -4,31 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.agents.run_trial import RanTrial
-from harness.agents.trace_writer import Listener
 from harness.cassettes import tool_calls
-from harness.cassettes.file import AnsweredBy, UsageTotals
+from harness.cassettes.file import UsageTotals
 from harness.cassettes.fingerprint import Fingerprinter
 from harness.cassettes.paths import cassette_path, check_collisions
 from harness.cassettes.player import Player
 from harness.cassettes.recorder import Recorder
 from harness.cassettes.redact import Scrubber
 from harness.errors import CouldNotCheckError, HarnessError
-from harness.goldensets.load import find_sets
 from harness.matrix import PlannedCell, RunPlan
 from harness.models.price import price_table
-from harness.models.route import is_loopback
 from harness.models.scripted.script import load_script
 from harness.models.scripted.server import ScriptedServer
-from harness.records.case import GoldenCase
-from harness.records.messages import Json, Usage
-from harness.records.run import Cell, Trial
+from harness.records.messages import Usage
 from harness.records.trace import Warned
 from harness.sources import Source, answered_by, check_source, open_source, provenance_of
 from harness.trials import SCRIPTED, PlayerTape, Project, replay, run_live, script_path
@@ -297,36 +292,3 @@ def _totals(usage: Usage, cost_usd: float | None) -> UsageTotals:
         input=usage.input, output=usage.output, cached=usage.cached, thinking=usage.thinking, cost_usd=cost_usd,
         price_table=price_table().digest if cost_usd is not None else "",
     )  # fmt: skip
-
-
-def ask_live(
-    project: Project,
-    agent: str,
-    text: str,
-    model: str,
-    *,
-    base_url: str | None,
-    options: Mapping[str, Json],
-    on_event: Listener | None,
-) -> Trial:
-    """Put one question to a live model; streamed where the agent has an option for it."""
-    from harness.models.litellm_client import close_clients
-    from harness.models.live import LivePort
-
-    loaded = project.agent(agent)
-    declared = project.model(model)
-    streamed = {"stream": True} if "stream" in loaded.options else {}
-    sets = [row.set for row in project.config.matrix] or sorted(find_sets(project.config.goldensets))
-    cell = Cell(agent, model, sets[0] if sets else "ask", "ask", 0)
-    planned = PlannedCell(cell=cell, case=GoldenCase(id="ask", question=text), options={**streamed, **options})
-    port = LivePort(base_url or (declared.base_url if declared else None))
-
-    async def asked() -> RanTrial:
-        try:
-            return await run_live(project, planned, port, Fingerprinter(), listener=on_event)
-        finally:
-            await close_clients()
-
-    ran = asyncio.run(asked())
-    answered_by: AnsweredBy = declared.answered_by if declared else ("local" if is_loopback(base_url) else "live")
-    return Trial(cell=cell, traces=ran.traces, provenance=answered_by, could_not_check=ran.because, code=ran.code)

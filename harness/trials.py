@@ -153,8 +153,10 @@ class Project:
             self._pack.close()
 
 
-async def replay(project: Project, planned: PlannedCell, *, port: ReplayPort) -> Trial:
-    """Run *planned* against its cassette on the port `fast` or `wire`."""
+async def replay(
+    project: Project, planned: PlannedCell, *, port: ReplayPort, listener: Listener | None = None
+) -> Trial:
+    """Run *planned* against its cassette on the port `fast` or `wire`; *listener* is told of each event."""
     cell = planned.cell
     path = project.cassette_path(cell)
     relative = project.relative(path)
@@ -170,7 +172,7 @@ async def replay(project: Project, planned: PlannedCell, *, port: ReplayPort) ->
     ran = await run_trial(
         _setup(
             project, planned, world, open_port(port, player=player), PlayerTape(player), fingerprinter,
-            external=tool_calls.played(player, fingerprinter),
+            external=tool_calls.played(player, fingerprinter), listener=listener,
         )
     )  # fmt: skip
     replay_ms = (time.perf_counter() - began) * 1000

@@ -11,6 +11,7 @@ import hashlib
 import sqlite3
 from contextlib import suppress
 from pathlib import Path
+from threading import Lock
 
 import msgspec
 
@@ -31,7 +32,7 @@ _decoder = msgspec.msgpack.Decoder(Cassette)
 
 class Pack:
     """
-    Loads cassettes through the cache at *path* (`.cache/replay.sqlite`); for one thread at a time.
+    Loads cassettes through the cache at *path* (`.cache/replay.sqlite`), for any number of threads.
 
     Args:
         path: The database; made when there is something to keep.
@@ -39,6 +40,7 @@ class Pack:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._lock = Lock()
         self._new: list[tuple[str, bytes, bytes]] = []
         self._database = _opened(path) if path.exists() else None
 
@@ -51,21 +53,24 @@ class Pack:
         """
         content = read_bytes(path)
         name, key = str(path), hashlib.sha256(content).digest()
-        compiled = self._compiled(name, key)
+        with self._lock:
+            compiled = self._compiled(name, key)
         if compiled is not None:
             return compiled
         cassette = parse(content, name)
-        self._new.append((name, key, _encoder.encode(cassette)))
-        if len(self._new) >= _WRITE_EVERY:
-            self._write()
+        with self._lock:
+            self._new.append((name, key, _encoder.encode(cassette)))
+            if len(self._new) >= _WRITE_EVERY:
+                self._write()
         return cassette
 
     def close(self) -> None:
         """Keep what was compiled."""
-        self._write()
-        if self._database is not None:
-            self._database.close()
-            self._database = None
+        with self._lock:
+            self._write()
+            if self._database is not None:
+                self._database.close()
+                self._database = None
 
     def _compiled(self, name: str, key: bytes) -> Cassette | None:
         if self._database is None:
@@ -98,7 +103,7 @@ def _compiled_by() -> str:
 def _opened(path: Path) -> sqlite3.Connection | None:
     """The database, emptied if another version filled it; None where it cannot be used."""
     try:
-        database = sqlite3.connect(path, timeout=_SECONDS_TO_WAIT)
+        database = sqlite3.connect(path, timeout=_SECONDS_TO_WAIT, check_same_thread=False)
         for pragma in _PRAGMAS:
             database.execute(pragma)
         database.execute("CREATE TABLE IF NOT EXISTS version (compiled_by TEXT)")

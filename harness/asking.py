@@ -1,0 +1,126 @@
+"""One live question: a trial of no golden set, put to a real server, with nothing recorded and nothing judged."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+
+from harness.agents.run_trial import RanTrial
+from harness.agents.trace_writer import Listener
+from harness.cassettes.fingerprint import Fingerprinter
+from harness.errors import UsageError
+from harness.goldensets.load import find_sets
+from harness.matrix import PlannedCell, check_options
+from harness.models.port import Port
+from harness.models.route import is_loopback
+from harness.records.case import GoldenCase
+from harness.records.messages import Json
+from harness.records.run import Cell, Provenance, Trial
+from harness.trials import SCRIPTED, Project, run_live
+
+ASKED = "ask"
+"""Names the case, and the set where a project has none."""
+
+
+class LiveQuestion(msgspec.Struct, frozen=True, kw_only=True):
+    """A question and what it is asked of. *model* may be empty for an agent that needs none: each call then fails."""
+
+    agent: str
+    """A design, or `design@profile`."""
+    text: str
+    model: str
+    base_url: str | None = None
+    """The model's server, in place of the declared one or the provider."""
+    options: Mapping[str, Json] = {}
+    history: tuple[dict[str, str], ...] = ()
+    """Earlier turns as `{role, text}`, oldest first."""
+    lang: str = "en"
+    method: Literal["GET", "POST"] = "POST"
+    """How the question came in; a GET must not change anything."""
+    world: str = ""
+    """The world that tools read and write; empty for that of the first set of the matrix."""
+
+
+def plan_question(project: Project, asked: LiveQuestion) -> PlannedCell:
+    """
+    Make a trial of *asked*; a design that can stream does.
+
+    Raises:
+        UsageError: No such agent, profile, option or world, an option of the wrong kind, or nobody to ask.
+    """
+    loaded = project.agent(asked.agent)
+    check_options(asked.agent, loaded.options, asked.options)
+    if asked.model == SCRIPTED:
+        raise UsageError(
+            "bad-arguments",
+            f"the model `{SCRIPTED}` answers golden cases only",
+            hint="name a model of a provider, or of a server with its address",
+        )
+    sets = [row.set for row in project.config.matrix] or sorted(find_sets(project.config.goldensets))
+    cell = Cell(asked.agent, asked.model, sets[0] if sets else ASKED, ASKED)
+    case = GoldenCase(
+        id=ASKED, question=asked.text, history=asked.history, lang=asked.lang, method=asked.method,
+        world=asked.world or (None if sets else "empty"),
+    )  # fmt: skip
+    streamed = {"stream": True} if "stream" in loaded.options else {}
+    planned = PlannedCell(cell=cell, case=case, options={**streamed, **asked.options})
+    project.world(planned)
+    return planned
+
+
+def live_port(project: Project, asked: LiveQuestion) -> Port:
+    """
+    Open the port that *asked* goes through; loads litellm.
+
+    Raises:
+        UsageError: litellm is not installed.
+    """
+    from harness.models.live import LivePort
+
+    declared = project.model(asked.model)
+    return LivePort(asked.base_url or (declared.base_url if declared else None))
+
+
+async def answer(
+    project: Project, planned: PlannedCell, port: Port, *, base_url: str | None = None, on_event: Listener | None = None
+) -> Trial:
+    """Run *planned*, as `plan_question` makes it, on *port*; *base_url* serves to say who answered."""
+    from harness.cassettes import transport
+
+    # tools that reach out by HTTP are let through: only a replay has no network
+    with transport.use(transport.OpenTape()):
+        ran = await run_live(project, planned, port, Fingerprinter(), listener=on_event)
+    return _as_trial(project, planned.cell, ran, base_url)
+
+
+def ask_live(project: Project, asked: LiveQuestion, on_event: Listener | None = None) -> Trial:
+    """
+    Put *asked* to its model and wait for the end.
+
+    Raises:
+        UsageError: What is asked does not fit the project, or litellm is not installed.
+    """
+    from harness.models.litellm_client import close_clients
+
+    planned = plan_question(project, asked)
+    port = live_port(project, asked)
+
+    async def asking() -> Trial:
+        try:
+            return await answer(project, planned, port, base_url=asked.base_url, on_event=on_event)
+        finally:
+            await close_clients()
+
+    return asyncio.run(asking())
+
+
+def _as_trial(project: Project, cell: Cell, ran: RanTrial, base_url: str | None) -> Trial:
+    declared = project.model(cell.model)
+    who: Provenance = declared.answered_by if declared else ("local" if is_loopback(base_url) else "live")
+    called = any(trace.events[-1].data.counts.llm for trace in ran.traces)
+    return Trial(
+        cell=cell, traces=ran.traces, provenance=who if called else "none", could_not_check=ran.because, code=ran.code
+    )
