@@ -153,6 +153,16 @@ _GOLDEN = {
         _USAGE, "A case or a set names a world that does not exist", "worlds stand in goldensets/worlds/"
     ),
     "bad-world": Code(_USAGE, "A world's files cannot be used", "mend the file that is named"),
+    "bad-vectors": Code(
+        _USAGE,
+        "The vectors beside a world cannot be used, or are missing",
+        "make them anew: `python -m harness.worlds.embed WORLD`",
+    ),
+    "vector-dimension": Code(
+        _CHECK,
+        "A vector has another length than those that it would be compared with: it comes from another model",
+        "ask the model that the stored vectors come from, or make these anew",
+    ),
     "no-embedder": Code(
         _CHECK,
         "A tool of a world asked for vectors outside a trial, where no model answers",

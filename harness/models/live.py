@@ -24,6 +24,7 @@ class LivePort:
             providers themselves.
         api_key: The key to send; by default none to *base_url*, and the environment's to a provider.
         ask_for: The name that the server knows a model by, where it is not our own.
+        embedders: Addresses of embedding models that are served elsewhere, by name.
         timeout_s: Seconds that a call may take, above 0.
         tape: What sees the traffic; by default the tape of the context, and where there is none it passes unseen.
 
@@ -39,15 +40,20 @@ class LivePort:
         *,
         api_key: str | None = None,
         ask_for: Mapping[str, str] | None = None,
+        embedders: Mapping[str, str] | None = None,
         timeout_s: float = 600.0,
         tape: Tape | None = None,
     ) -> None:
-        names = dict(ask_for or {})
+        names, elsewhere = dict(ask_for or {}), dict(embedders or {})
 
         def route(model: str) -> Route:
             return route_of(names.get(model, model), base_url=base_url, api_key=api_key)
 
+        def embedding_route(model: str) -> Route:
+            return route_of(model, base_url=elsewhere[model]) if model in elsewhere else route(model)
+
         self._client = LitellmClient(route, timeout_s=timeout_s)
+        self._embedder = LitellmClient(embedding_route, timeout_s=timeout_s)
         self._tape = tape
 
     async def chat(self, request: ModelRequest, call: CallInfo) -> Answered:
@@ -69,7 +75,7 @@ class LivePort:
 
     async def embed(self, request: EmbeddingRequest, call: CallInfo) -> AnsweredEmbedding:
         with _timed() as ms:
-            reply = await self._client.embed(request, call, self._tape)
+            reply = await self._embedder.embed(request, call, self._tape)
         return AnsweredEmbedding(reply=reply, ms=ms())
 
     def chat_sync(self, request: ModelRequest, call: CallInfo) -> Answered:
@@ -91,7 +97,7 @@ class LivePort:
 
     def embed_sync(self, request: EmbeddingRequest, call: CallInfo) -> AnsweredEmbedding:
         with _timed() as ms:
-            reply = self._client.embed_sync(request, call, self._tape)
+            reply = self._embedder.embed_sync(request, call, self._tape)
         return AnsweredEmbedding(reply=reply, ms=ms())
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
+from collections.abc import Sequence
+from inspect import isawaitable
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.errors import CouldNotCheckError
+from harness.records.digest import digest
+from harness.records.messages import EmbeddingReply
 from harness.records.tool import ToolAnswer, ToolError, as_tool
 from harness.records.trace import Effect
 from harness.worlds import World, find_world
+from harness.worlds.embed import texts_of
+from harness.worlds.vectors import cosine_distance, load_vectors, mean
 
 GOLDENSETS = Path(__file__).parents[2] / "goldensets"
 NEWSROOM = find_world(GOLDENSETS, "newsroom")
@@ -23,6 +31,8 @@ def call(tool: str, _world: World | None = None, /, **args: Any) -> Any:
     """Call a tool as a trial does, arguments checked."""
     belt = {each.name: each for each in map(as_tool, (_world or NEWSROOM.open()).tools)}
     answer = belt[tool].function(**belt[tool].check(args))
+    if isawaitable(answer):
+        answer = asyncio.run(answer)
     return answer.value if isinstance(answer, ToolAnswer) else answer
 
 
@@ -46,6 +56,7 @@ def test_belt_is_the_common_one():
         ("query_clusters", "read"),
         ("count_clusters", "read"),
         ("get_cluster_details", "read"),
+        ("semantic_search_clusters", "read"),
         ("update_cluster_priority", "write"),
         ("update_current_feeling", "write"),
     ] == [(tool.name, tool.effect) for tool in map(as_tool, NEWSROOM.open().tools)]
@@ -237,10 +248,87 @@ def test_details_of_a_cluster():
     assert "not_found: no cluster has the id 999" == failure("get_cluster_details", cluster_id=999)
 
 
+VECTORS = load_vectors(GOLDENSETS / "worlds" / "newsroom").vectors
+
+
+def searched(vector: Sequence[float], /, **args: Any) -> Any:
+    """Search by meaning with a query whose vector is *vector*; the texts that were embedded stand in `asked`."""
+    world = NEWSROOM.open()
+
+    async def embed(texts: Sequence[str], *, model: str | None = None) -> EmbeddingReply:
+        asked.append((model, list(texts)))
+        return EmbeddingReply((tuple(vector),))
+
+    asked.clear()
+    world.embed = embed
+    return call("semantic_search_clusters", world, **args)["resultados"]
+
+
+asked: list[tuple[str | None, list[str]]] = []
+
+
+def cluster_vectors(day: str) -> dict[int, tuple[float, ...]]:
+    """The mean of its articles' vectors for each cluster of *day*."""
+    articles = NEWSROOM.dump["articles"].values()
+    return {
+        key: mean([VECTORS[str(article["id"])] for article in articles if article["cluster_id"] == key])
+        for key, row in NEWSROOM.dump["clusters"].items()
+        if row["data"] == day
+    }
+
+
+def test_vectors_are_those_of_the_articles():
+    """Every cluster has one to three articles, every article its vector, made of the text that stands there now."""
+    recorded = load_vectors(GOLDENSETS / "worlds" / "newsroom")
+    corpus, texts = texts_of(NEWSROOM)
+    articles = [row["cluster_id"] for row in NEWSROOM.dump["articles"].values()]
+
+    assert {key: digest(text) for key, text in texts.items()} == recorded.texts
+    assert texts.keys() == recorded.vectors.keys()
+    assert (384, "passage: ", corpus.model) == (recorded.dimension, recorded.prefix, recorded.model)
+    assert all(1 <= articles.count(key) <= 3 for key in NEWSROOM.dump["clusters"])
+
+
+@given(
+    st.dictionaries(st.sampled_from(sorted(VECTORS)), st.floats(0.1, 1), min_size=1, max_size=4),
+    st.integers(1, 50),
+    st.sampled_from([None, "2026-03-09", "2026-03-11"]),
+)
+def test_search_by_meaning_is_the_exact_cosine_order(parts, most, day):
+    """The law: the clusters of the day by their cosine distance, ties by id, cut at *limite*, five fields each."""
+    query = [sum(weight * VECTORS[key][at] for key, weight in parts.items()) for at in range(384)]
+    found = searched(query, texto_busca="energia", data=day, limite=most)
+
+    among = cluster_vectors(day or "2026-03-10")
+    expected = sorted(among, key=lambda key: (cosine_distance(query, among[key]), key))[:most]
+    assert expected == [hit["id"] for hit in found]
+    assert all(["id", "titulo", "resumo", "prioridade", "tag"] == list(hit) for hit in found)
+
+
+def test_search_by_meaning_asks_as_the_corpus_was_made():
+    """The query is embedded with its prefix, by the model of the corpus; the nearest is the cluster that it is about."""
+    found = searched(VECTORS["1321"], texto_busca="bolo de fubá")
+
+    assert [("multilingual-e5-small", ["query: bolo de fubá"])] == asked
+    assert (132, 5) == (found[0]["id"], len(found))
+
+
+def test_search_by_meaning_refuses_what_it_cannot_mean():
+    """Limits, days and texts outside their range are errors, and so is a vector of another model."""
+    assert "invalid_args: limite must be from 1 to 50" == failure("semantic_search_clusters", texto_busca="x", limite=0)
+    assert "invalid_args: limite must be from 1 to 50" == failure(
+        "semantic_search_clusters", texto_busca="x", limite=51
+    )
+    assert "invalid_args: texto_busca holds no word" == failure("semantic_search_clusters", texto_busca=" ?! ")
+    assert "data must be a day" in failure("semantic_search_clusters", texto_busca="x", data="ontem")
+    with pytest.raises(CouldNotCheckError, match="the query's vector has 3 numbers, those of the store have 384"):
+        searched((1.0, 0.0, 0.0), texto_busca="x")
+
+
 def test_priority_is_changed_in_one_row():
     """One write, one effect, and the store agrees; the same again changes nothing."""
     world = NEWSROOM.open()
-    update = as_tool(world.tools[7])
+    update = as_tool(world.tools[8])
     args = update.check({"cluster_id": 120, "nova_prioridade": "P2_ESTRATEGICO"})
     answer, again = update.function(**args), update.function(**args)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from harness.records.messages import Json
@@ -31,6 +32,7 @@ def build(world: World) -> Sequence[Callable[..., Any]]:
         belt.query_clusters,
         belt.count_clusters,
         belt.get_cluster_details,
+        belt.semantic_search_clusters,
         belt.update_cluster_priority,
         belt.update_current_feeling,
     )
@@ -136,6 +138,28 @@ class NewsroomTools:
         articles = self._world.rows("SELECT titulo, jornal FROM articles WHERE cluster_id = ? ORDER BY id", cluster_id)
         return {**cluster, "artigos": articles}
 
+    @tool(effect="read", ms=110)
+    async def semantic_search_clusters(
+        self,
+        texto_busca: Annotated[str, "What the news should be about, in your own words"],
+        data: Annotated[str | None, "Day as YYYY-MM-DD; today if left out"] = None,
+        limite: Annotated[int, "Most clusters to return, 1 to 50"] = 5,
+    ) -> ToolAnswer:
+        """Find the news clusters of one day whose meaning is nearest to a text, the nearest first."""
+        from harness.worlds.vectors import nearest  # most trials search by words
+
+        if not 1 <= limite <= 50:
+            raise ToolError("invalid_args", "limite must be from 1 to 50")
+        if not _words(texto_busca):
+            raise ToolError("invalid_args", "texto_busca holds no word")
+        day = self._day(data)
+        rows = self._world.rows(f"SELECT {_SUMMARY} FROM clusters WHERE data = ?", day)  # noqa: S608
+        clusters = {row["id"]: row for row in rows}
+        asked = await self._world.embed([f"query: {texto_busca}"], model=self._world.settings["corpus"]["model"])
+        vectors = {key: vector for key, vector in self._cluster_vectors().items() if key in clusters}
+        found = [clusters[key] for key in nearest(asked.vectors[0], vectors)[:limite]]
+        return ToolAnswer(value={"resultados": found}, hits=len(found))
+
     @tool(effect="write", ms=90)
     def update_cluster_priority(
         self,
@@ -180,6 +204,16 @@ class NewsroomTools:
         if cluster is None:
             raise ToolError("not_found", f"no cluster has the id {cluster_id}")
         return cluster
+
+    def _cluster_vectors(self) -> dict[int, tuple[float, ...]]:
+        """The plain mean of its articles' vectors for each cluster that has articles."""
+        from harness.worlds.vectors import load_vectors, mean
+
+        recorded = load_vectors(Path(__file__).parent).vectors
+        articles: dict[int, list[tuple[float, ...]]] = {}
+        for row in self._world.rows("SELECT id, cluster_id FROM articles ORDER BY id"):
+            articles.setdefault(row["cluster_id"], []).append(recorded[str(row["id"])])
+        return {cluster: mean(vectors) for cluster, vectors in articles.items()}
 
     def _feed(self, day: str, priority: str | None, tag: str | None) -> Iterator[dict[str, Json]]:
         """The clusters that match, page by page as the store hands them out; the page size never changes."""
