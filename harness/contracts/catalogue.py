@@ -31,7 +31,7 @@ OF_DESIGN: dict[str, tuple[str, ...]] = {
     "ultrathink": ("ultrathink",),
     "deep_think": ("deep_think", "deep_think_calls"),
     "newsdesk": ("newsdesk",),
-    "two_phase": ("two_phase",),
+    "two_phase": ("two_phase", "two_phase_tools"),
 }
 """Modules whose contracts are for one design: a run imports those of the designs that it runs."""
 

@@ -1,1 +1,195 @@
-"""CG1–CG13: what holds a design that thinks and acts first, and speaks afterwards."""
+"""CG1, CG5–CG7, CG10, CG12 and CG13: a design that thinks and acts first, and speaks afterwards."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from harness.contracts.base import TRIGGERED, Broken, Found, broken, contract
+from harness.contracts.language import language_of
+from harness.contracts.leaks import leaks_of
+from harness.contracts.tool_code import blocks_in
+from harness.contracts.two_phase_tools import TWO_PHASE, ended_at_a_limit
+from harness.contracts.view import ModelCall, TrialView
+from harness.records.digest import digest
+from harness.records.trace import Event
+
+PROFILE_TEXTS = ("profile", "history_of_feelings")
+"""Texts about the user that both phases are shown."""
+
+
+@contract("CG1", designs=TWO_PHASE, needs=("llm_call",))
+def two_phases(view: TrialView) -> Iterator[Found]:
+    """There is one phase `think` and then one phase `respond`; tools run in the first, the user reads the second."""
+    yield TRIGGERED
+    names = [event.data.name for event in view.by_type.get("phase_started", ())]
+    cut = view.stopped or ended_at_a_limit(view)
+    if names != ["think", "respond"] and not (cut and names in ([], ["think"])):
+        yield broken(view.by_type.get("phase_started"), f"the phases are {', '.join(names) or 'none'}")
+    for purpose, most in (("think", max_think_rounds(view)), ("respond", 1)):
+        calls = [call.event for call in view.calls_for(purpose)]
+        if len(calls) > most:
+            yield broken(calls, f"{len(calls)} model calls to {purpose}, at most {most}")
+        elif not calls and not cut:
+            yield broken(view.finished_event, f"no model call to {purpose}")
+    for call in view.chat_calls:
+        if call.data.purpose not in ("think", "respond"):
+            yield broken(call.event, f"a model call with purpose {call.data.purpose} beside the two phases")
+    early = [use.event for use in view.uses if use.event.phase != "think"]
+    if early:
+        yield broken(early, f"{early[0].data.tool} is run outside of the phase think")
+    shown = [chunk for chunk in _visible(view) if chunk.phase != "respond"]
+    if shown:
+        yield broken([shown[0], shown[-1]], f"the user is shown text of the phase {shown[0].phase or 'none'}")
+
+
+@contract("CG5", designs=TWO_PHASE, needs=("llm_call",))
+def results_are_told(view: TrialView) -> Iterator[Found]:
+    """The call that answers is shown one line for each tool call, good or failed, in order, and what was thought."""
+    for call in view.calls_for("respond"):
+        uses = [use for use in view.uses if use.event.seq < call.event.seq]
+        told = [name for name in call.data.embeds if name.startswith("result/")]
+        if uses or told:
+            yield TRIGGERED
+        missing = [use for k, use in enumerate(uses) if f"result/{k}" not in call.data.embeds]
+        if missing:
+            what = "failed" if not missing[0].ok else "good"
+            yield broken([missing[0].event, call.event], f"the {what} result of {missing[0].tool} is not told")
+        elif len(told) > len(uses):
+            yield broken(call.event, f"{len(told)} results are told, {len(uses)} tools were called")
+        yield from _thought_told(view, call)
+
+
+def _thought_told(view: TrialView, call: ModelCall) -> Iterator[Found]:
+    thought = [think.reply.text for think in view.calls_for("think") if think.reply is not None]
+    if not any(text.strip() for text in thought):
+        return
+    yield TRIGGERED
+    shown = call.data.embeds.get("thinking")
+    if shown is None:
+        yield broken(call.event, "what was thought is not told")
+    elif any(blocks_in(text) and shown == digest(form) for text in thought for form in (text, text.strip())):
+        yield broken(call.event, "what was thought is told with its tool_code blocks")
+
+
+@contract("CG6", designs=TWO_PHASE, needs=("tool_result",))
+def failures_do_not_spoil_it(view: TrialView) -> Iterator[Found]:
+    """A tool that fails prevents neither the phase `respond` nor a completed run."""
+    for use in view.uses:
+        if use.result is None or use.ok:
+            continue
+        yield TRIGGERED
+        if view.stopped or ended_at_a_limit(view):
+            continue
+        answering = view.calls_for("respond")
+        if not answering:
+            yield broken(
+                [use.event, use.result, view.finished_event], f"no answer is asked for after {use.tool} failed"
+            )
+        elif answering[-1].reply is not None and view.status != "completed":
+            yield broken([use.event, use.result, view.finished_event], f"the run fails after {use.tool} failed")
+
+
+@contract("CG7", designs=TWO_PHASE, needs=("final_answer", "llm_chunk"))
+def streamed_as_it_comes(view: TrialView) -> Iterator[Found]:
+    """
+    What is streamed to the user is the answer, in pieces where the provider sends pieces, without a tool_code fence and
+    without call syntax.
+    """
+    for final in view.finals:
+        yield TRIGGERED
+        shown = [chunk for chunk in _visible(view) if chunk.seq < final.seq]
+        streamed = "".join(chunk.data.text for chunk in shown)
+        if streamed != final.data.text:
+            yield broken([*shown[-1:], final], "what was streamed is not the answer")
+        elif final.data.chunks != len(shown):
+            yield broken(
+                [*shown[-1:], final], f"{len(shown)} pieces were streamed, the answer tells of {final.data.chunks}"
+            )
+        yield from _whole(view, shown, final)
+        leaks = [leak for leak in leaks_of(view, final) if leak.code == "leaked-tool-syntax"]
+        if leaks or "tool_code" in final.data.text:
+            words = leaks[0].words if leaks else "tool_code"
+            yield broken([*shown[-1:], final], f"the answer holds tool syntax: `{words}`")
+
+
+def _visible(view: TrialView) -> list[Event]:
+    return [chunk for chunk in view.by_type.get("llm_chunk", ()) if chunk.data.visible and chunk.data.text]
+
+
+def _whole(view: TrialView, shown: list[Event], final: Event) -> Iterator[Broken]:
+    """The answer comes in one piece though the provider's first one could be shown by itself."""
+    sent = [
+        chunk
+        for chunk in view.by_type.get("llm_chunk", ())
+        if not chunk.data.visible and chunk.data.channel == "text" and chunk.data.text and chunk.phase == "respond"
+    ]
+    if len(sent) < 2 or len(shown) != 1 or len(shown[0].data.text.strip()) <= len(sent[0].data.text.strip()):
+        return
+    if _is_safe(sent[0].data.text, view):
+        yield broken([sent[0], sent[-1], *shown, final], f"{len(sent)} pieces came, and the answer is shown in one")
+
+
+def _is_safe(text: str, view: TrialView) -> bool:
+    """Whether nothing in *text*, the beginning of an answer, could become a fence or a call."""
+    word = re.match(r"\s*(?P<word>\w*)(?P<after>.?)", text)
+    if word is None or "`" in text or "~" in text or "(" in text or not word["word"]:
+        return False
+    names = (*view.offered, "tool_code", "print", "default_api")
+    return not any(name.startswith(word["word"]) for name in names)
+
+
+@contract("CG10", designs=TWO_PHASE, needs=("llm_result",))
+def answers_run_nothing(view: TrialView) -> Iterator[Found]:
+    """A tool_code block in the reply that answers is not run, and not shown."""
+    for call in view.calls_for("respond"):
+        blocks = blocks_in(call.reply.text) if call.reply is not None else []
+        if not blocks:
+            continue
+        yield TRIGGERED
+        ran = [use.event for use in view.uses if use.event.seq > call.event.seq]
+        if ran:
+            yield broken([call.result, *ran], f"{ran[0].data.tool} is run from the answer")
+        for block in blocks:
+            code = block.text.strip()
+            if code and any(code in final.data.text for final in view.finals):
+                yield broken([call.result, *view.finals], "a tool_code block of the answer is shown to the user")
+                break
+
+
+@contract("CG12", designs=TWO_PHASE, needs=("final_answer",))
+def answers_in_the_users_language(view: TrialView) -> Iterator[Found]:
+    """The answer is in the language of the user's message."""
+    asked = view.started.question if view.started is not None else ""
+    spoken = language_of(asked)
+    for final in view.finals:
+        answered = language_of(final.data.text)
+        if spoken is None or answered is None or not final.data.complete:
+            continue
+        yield TRIGGERED
+        if answered != spoken:
+            yield broken(final, f"the message is in {spoken}, the answer in {answered}")
+
+
+@contract("CG13", designs=TWO_PHASE, needs=("llm_call",))
+def both_phases_know_the_user(view: TrialView) -> Iterator[Found]:
+    """Profile, feelings so far and earlier turns stand in the prompts of both phases, and grow from turn to turn."""
+    before = view.earlier[-1].calls_for("think", "respond") if view.earlier else []
+    for call in view.calls_for("think", "respond"):
+        yield TRIGGERED
+        missing = [name for name in PROFILE_TEXTS if name not in call.data.embeds]
+        if missing:
+            yield broken(call.event, f"the call to {call.data.purpose} is not shown the {missing[0]}")
+        if not view.case.history and not any(leg.finals for leg in view.earlier):
+            continue
+        shown = call.data.embeds.get("conversation")
+        if shown is None:
+            yield broken(call.event, f"the call to {call.data.purpose} is not shown the earlier turns")
+        elif any(shown == old.data.embeds.get("conversation") for old in before):
+            yield broken(call.event, f"the call to {call.data.purpose} is shown the conversation of the turn before")
+
+
+def max_think_rounds(view: TrialView) -> int:
+    """The most model calls of the phase `think`, as the trial is configured."""
+    most = view.config.get("max_think_rounds")
+    return most if isinstance(most, int) and most >= 1 else 1

@@ -19,6 +19,18 @@ from harness.contracts.language import language_of
         ("ru", "Погода в Берлине дождливая."),
         ("zh", "柏林今天下雨，气温为7度。"),
         ("ja", "ベルリンは雨です。"),
+        ("en", "I feel happy today!"),
+        ("en", "So good to hear!"),
+        ("de", "Das freut mich sehr!"),
+        ("de", "Heute bin ich glücklich."),
+        ("de", "Schöne Grüße, und bis morgen!"),
+        ("pt", "Fico feliz por você!"),
+        ("pt", "Que bom! Hoje é um dia especial."),
+        ("pt", "Estou triste hoje."),
+        ("es", "¡Hoy estoy muy feliz!"),
+        ("ru", "Как я рада за тебя! Чувство записано: Happy."),
+        ("zh", "我今天很开心！"),
+        ("zh", "我已经把 update_current_feeling 记录为 Happy 了，真为你高兴。"),
     ],
 )
 def test_languages(lang, text):
