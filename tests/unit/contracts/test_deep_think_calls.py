@@ -1,0 +1,380 @@
+"""CD8–CD14: what the loop asks, with which settings, and what it tells the user."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.contracts.deep_think_calls import (
+    context_reaches_all,
+    parallel_rounds,
+    plan_is_used,
+    process_word,
+    progress_only_grows,
+    settings_by_stage,
+    summary_is_the_answer,
+    verifiers_only_judge,
+)
+from harness.records.case import Leg
+from harness.records.trace import ConfigResolved
+from harness.testing.builders import answer, check, make_case, model_turn, reasons
+
+from .deep_traces import (
+    FAILED,
+    FIXED,
+    GOOD,
+    ONE,
+    PARALLEL,
+    STARTED,
+    SUMMARY,
+    TWO,
+    ask,
+    corrected,
+    passes,
+    progress,
+    resumed,
+    run,
+    solution,
+    solved,
+    summed_up,
+    verdict,
+    verified,
+    verifier,
+)
+
+PLANNING = {**STARTED, "config": {"enable_planning": True}}
+PLAN = "Count, then check."
+PLANNED = {"plan": PLAN}
+ASKED_FOR = {"instruction": "Make a plan."}
+
+
+def plan(text=PLAN, **fields):
+    """The call for a plan."""
+    return ask("plan", text, **({"embeds": ASKED_FOR} | fields))
+
+
+def planned(*steps, started=PLANNING):
+    """A run with planning on."""
+    return run(*steps, started=started)
+
+
+def test_cd8_the_plan_is_shown():
+    """One plan that every later call of the solver is shown keeps CD8; so does none where planning is off, or failed."""
+    steps = [plan(), solved(embeds=PLANNED), verified(1, 0), corrected(1, embeds=PLANNED)]
+
+    assert ["kept"] == reasons(check(plan_is_used, planned(*steps)))
+    assert ["kept"] == reasons(check(plan_is_used, planned(plan(error="server_error"), plan(), solved(embeds=PLANNED))))
+    assert ["kept"] == reasons(check(plan_is_used, planned(plan(error="server_error"), solved())))
+    assert ["vacuous"] == reasons(check(plan_is_used, run(*GOOD)))
+
+
+@pytest.mark.parametrize(
+    ("steps", "because"),
+    [
+        ([solved()], "planning is on, and no plan is asked for"),
+        ([plan(), solved()], "the call for solve is not shown the plan"),
+        ([plan(), solved(embeds={"plan": "?"})], "the call for solve is shown another plan than was made"),
+        (
+            [plan(), solved(embeds=PLANNED), verified(1, 0), corrected(1)],
+            "the call for correct is not shown the plan",
+        ),
+        ([plan(), plan(), solved(embeds=PLANNED)], "2 plans are made, expected one"),
+        ([solved(embeds=PLANNED), plan()], "the plan is made after the first solution"),
+        ([plan(embeds={}), solved(embeds=PLANNED)], "the plan is asked for without the instruction"),
+        (
+            [plan(embeds={"problem": None}), solved(embeds=PLANNED)],
+            "the plan is asked for without the problem and the instruction",
+        ),
+    ],
+)
+def test_cd8_the_plan_is_ignored(steps, because):
+    """No plan, a second one, one that is made late, of nothing or for nothing breaks CD8."""
+    assert because in reasons(check(plan_is_used, planned(*steps)))
+
+
+def test_cd8_planning_is_off():
+    """A plan that nobody asked for breaks CD8."""
+    assert ["a plan is asked for, and planning is off"] == reasons(check(plan_is_used, run(plan(), solved())))
+
+
+def test_cd8_over_legs():
+    """A resumed leg makes no plan of its own, and shows the saved one."""
+    case = make_case(legs=(Leg(stop_after={"state_saved": 1}), Leg(resume=True)))
+    first = planned(plan(), solved(embeds=PLANNED))
+    settled = ConfigResolved(key="enable_planning", used=True)
+
+    assert ["kept"] == reasons(check(plan_is_used, [first, resumed(settled, corrected(1, embeds=PLANNED))], case))
+    assert ["the call for correct is not shown the plan"] == reasons(
+        check(plan_is_used, [first, resumed(settled, corrected(1))], case)
+    )
+
+
+def staged(**models):
+    """A run with these models of stages."""
+    return {**STARTED, "config": {"model_stages": models}}
+
+
+def test_cd9_by_stage():
+    """The model of the stage, or one default for all others, with the settings of the nodes, keeps CD9."""
+    steps = [solved(), verifier(1, model="judge")]
+
+    assert ["kept"] == reasons(check(settings_by_stage, run(*FIXED)))
+    assert ["kept"] == reasons(check(settings_by_stage, run(*steps, started=staged(verification="judge"))))
+
+
+@pytest.mark.parametrize(
+    ("steps", "because"),
+    [
+        ([verifier(1)], "the verification uses model, its stage names judge"),
+        ([solved(), solved(model="other")], "the initial uses other, the default is model"),
+        (
+            [solved(params={"temperature": 0.2, "max_tokens": 2000})],
+            "the initial has temperature 0.2, its node states 0.7",
+        ),
+        ([solved(params={"temperature": 0.7})], "the initial has max_tokens None, its node states 2000"),
+        ([model_turn("?", stage="thinking")], "the stage `thinking` is none of the design's"),
+    ],
+)
+def test_cd9_other_settings(steps, because):
+    """The solver's model for a verifier, two defaults, other temperatures and unknown stages break CD9."""
+    assert because in reasons(check(settings_by_stage, run(*steps, started=staged(verification="judge"))))
+
+
+def test_cd9_general_settings_fill_gaps():
+    """What the nodes do not state comes from the general settings."""
+    started = {**STARTED, "config": {"llm_params": {"top_p": 0.5, "temperature": 1.0}}}
+    filled = {"temperature": 0.7, "max_tokens": 2000, "top_p": 0.5}
+
+    assert ["kept"] == reasons(check(settings_by_stage, run(solved(params=filled), started=started)))
+    assert ["the initial has top_p None, the general settings state 0.5"] == reasons(
+        check(settings_by_stage, run(solved(), started=started))
+    )
+
+
+def at_once(*rows, number=1):
+    """The events of verifiers that begin together, then end, then are judged; *rows* are counts, 0 for a failure."""
+    made = [verifier(number, bool(count), index=n) for n, count in enumerate(rows)]
+    judged = [verdict(number, count, index=n, of=len(rows)) for n, count in enumerate(rows)]
+    return [spanned(made), judged]
+
+
+def spanned(pairs):
+    """Calls first, results after; each pair shares a span."""
+    from harness.testing.builders import make_event
+
+    calls, results = [], []
+    for n, (called, result) in enumerate(pairs):
+        fields = {"span": f"v{called.round}-{n}", "round": called.round}
+        calls.append(make_event(called.data, **fields))
+        results.append(make_event(type(result.data)(**{**_fields(result.data), "call_span": fields["span"]}), **fields))
+    return [*calls, *results]
+
+
+def _fields(data):
+    return {name: getattr(data, name) for name in data.__struct_fields__}
+
+
+def parallel(*steps, **config):
+    """A run whose rounds are parallel."""
+    return run(solved(), *steps, started={**PARALLEL, "config": {"enable_parallel_check": True, **config}})
+
+
+def test_cd10_at_once():
+    """Three verifiers that begin together and all pass keep CD10; so does a round that fails and is corrected after."""
+    assert ["kept"] == reasons(check(parallel_rounds, parallel(at_once(1, 2, 3), summed_up())))
+    assert ["kept"] == reasons(check(parallel_rounds, parallel(at_once(1, 0, 0), corrected(1))))
+    assert ["vacuous"] == reasons(check(parallel_rounds, run(*GOOD)))
+
+
+@pytest.mark.parametrize(
+    ("steps", "config", "because"),
+    [
+        ([at_once(1, 2)], {}, "round 1 has 2 verifiers and 2 verdicts, required are 3"),
+        ([at_once(1, 2, 3)[0], verdict(1, 1, of=3)], {}, "round 1 has 3 verifiers and 1 verdicts, required are 3"),
+        ([at_once(1, 2, 3)], {"max_parallel": 2}, "3 verifiers of round 1 run at once, max_parallel is 2"),
+        (
+            [[verifier(1, index=n) for n in range(3)], at_once(1, 2, 3)[1]], {},
+            "the verifiers of round 1 run 1 at a time, not 3",
+        ),
+        ([at_once(1, 0, 3)], {}, "one of round 1 failed, yet the count is 3"),
+        ([at_once(1, 2, 2)], {}, "all of round 1 passed, yet the count is 2"),
+    ],
+)  # fmt: skip
+def test_cd10_not_all(steps, config, because):
+    """A verifier left out, too many at a time, one after the other, or a majority vote breaks CD10."""
+    assert because in reasons(check(parallel_rounds, parallel(*steps, **config)))
+
+
+def test_cd10_corrects_too_soon():
+    """A correction that begins before the last verifier has spoken breaks CD10."""
+    calls, judged = at_once(1, 0, 0)
+    trace = parallel(calls[:5], ask("correct", "?", number=1, slot="correct/1"), calls[5:], judged)
+
+    assert ["the correction begins before round 1 is over"] == reasons(check(parallel_rounds, trace))
+
+
+def test_cd10_two_at_a_time():
+    """With room for two a round of three runs two at a time."""
+    calls, judged = at_once(1, 2, 3)
+    steps = [calls[0], calls[1], calls[3], calls[2], calls[4], calls[5], judged]
+
+    assert ["kept"] == reasons(check(parallel_rounds, parallel(*steps, max_parallel=2)))
+
+
+def test_cd11_verifiers_judge():
+    """Verifiers and a summary without tools, and solutions that solvers said, keep CD11."""
+    assert ["kept"] == reasons(check(verifiers_only_judge, run(*FIXED)))
+
+
+@pytest.mark.parametrize(
+    ("steps", "because"),
+    [
+        ([solved(), verifier(1, tools=["search"])], "the verify call is offered search"),
+        ([ask("summary", "9", tools=["search"])], "the summary call is offered search"),
+        ([solved(), verifier(1, embeds={"issues": "- [gap] x"})], "the verifier is shown the issues"),
+        (
+            [solved(), verifier(1), verifier(2, messages_digest="other")],
+            "two verifiers of one solution are shown different messages",
+        ),
+        (
+            [solved(), verifier(1), verifier(2, text=TWO, n_messages=4)],
+            "a verifier is shown 4 messages, the one before 2",
+        ),
+        ([solved(), verifier(1, reply=TWO), solution(TWO, "correct")], "the solution is no reply of the solver"),
+        ([solution(ONE), ask("solve", ONE)], "the solution is no reply of the solver"),
+        ([ask("correct", ONE), solution(ONE)], "the solution is said to come from solve, and comes from correct"),
+    ],
+)
+def test_cd11_verifiers_meddle(steps, because):
+    """Tools, other reports, and a solution out of a verifier's mouth break CD11."""
+    assert because in reasons(check(verifiers_only_judge, run(*steps)))
+
+
+def test_cd12_the_summary():
+    """The summary of the last solution, word for word, keeps CD12; a failed run adds a word to it."""
+    failed = run(
+        solved(), verified(1, 0), summed_up(final=f"Unverified.\n\n{SUMMARY}", complete=False), finished=FAILED
+    )
+    without = run(solved(), answer("Unverified: nine.", complete=False), finished=FAILED)
+
+    assert ["kept"] == reasons(check(summary_is_the_answer, run(*FIXED)))
+    assert ["kept"] == reasons(check(summary_is_the_answer, failed))
+    assert ["kept"] == reasons(check(summary_is_the_answer, without))
+
+
+@pytest.mark.parametrize(
+    ("steps", "because"),
+    [
+        ([solved(), *passes(), answer(ONE)], "the answer is not the summary"),
+        ([solved(), *passes(), summed_up(final=ONE)], "the answer is not the summary"),
+        (
+            [solved(), summed_up(final="Unverified.", complete=False)],
+            "the answer does not hold the summary",
+        ),
+        (
+            [solved(), summed_up(), ask("summary", SUMMARY, embeds={"solution": ONE})],
+            "2 summaries are made, expected one",
+        ),
+        (
+            [solved(), verified(1, 0), corrected(1), summed_up(ONE)],
+            "the summary is made of another text than the last solution",
+        ),
+        (
+            [solved(), summed_up(summary="After the third verification round it is 9.")],
+            "the answer speaks of the process: “verification round”",
+        ),
+    ],
+)
+def test_cd12_another_answer(steps, because):
+    """The raw solution, a summary of an older text, a second summary, and words on the process break CD12."""
+    assert because in reasons(check(summary_is_the_answer, run(*steps)))
+
+
+@pytest.mark.parametrize(
+    ("text", "lang", "expected"),
+    [
+        ("还剩 9 只。", "zh", ""),
+        ("经过三轮验证，还剩 9 只。", "zh", "经过三轮验证"),
+        ("第2轮迭代后得到 9。", "en", "第2轮迭代"),
+        ("The verifier agrees: 9.", "zh", "The verifier"),
+        ("Nach der zweiten Prüfrunde: 9.", "de", "Prüfrunde"),
+        ("Na segunda rodada de verificação: 9.", "pt", "rodada de verificação"),
+        ("После этапа проверки: 9.", "ru", "этапа проверки"),
+        ("Newton's method converges; each iteration doubles the digits.", "en", ""),
+        ("Verification of invoices takes 2 days; an agent signs them.", "en", ""),
+    ],
+)
+def test_cd12_words_of_the_process(text, lang, expected):
+    """Words on rounds and verifiers are found in each language; the same words as a subject are left alone."""
+    assert expected == process_word(text, lang)
+
+
+def test_cd12_words_of_the_question():
+    """What the question itself speaks of may stand in the answer."""
+    trace = run(
+        solved(), summed_up(summary="A verification round costs 3 calls."),
+        started={"question": "What does a verification round cost?"},
+    )  # fmt: skip
+
+    assert ["kept"] == reasons(check(summary_is_the_answer, trace))
+
+
+def test_cd13_progress_grows():
+    """Progress from 0 to 1 that never falls, with previews of the right length, keeps CD13."""
+    assert ["kept"] == reasons(check(progress_only_grows, run(progress(0, 0.5, 0.5, 1.0), solution("x" * 201))))
+    assert ["kept"] == reasons(check(progress_only_grows, run(progress(0, 0.5), solution("x" * 200), finished=FAILED)))
+
+
+@pytest.mark.parametrize(
+    ("steps", "finished", "because"),
+    [
+        (progress(0.5, 0.25), None, "progress falls from 0.5 to 0.25"),
+        (progress(1.5), None, "progress is 1.5, expected 0 to 1"),
+        (progress(-0.5), None, "progress is -0.5, expected 0 to 1"),
+        (progress(0.5, 1.0), FAILED, "progress is 1 in a run that is failed"),
+        (solution("x" * 300, preview="x" * 300), None, "the preview has 300 characters, expected 200 and an ellipsis"),
+        (solution("x" * 300, preview="x" * 201), None, "the preview has 201 characters, expected 200 and an ellipsis"),
+        (solution(preview="Nine…"), None, "the preview of a short solution is not the solution"),
+    ],
+)
+def test_cd13_progress_falls(steps, finished, because):
+    """Progress that falls, leaves its range or claims success, and a preview of another length, break CD13."""
+    assert because in reasons(check(progress_only_grows, run(steps, finished=finished)))
+
+
+HISTORY = ({"role": "user", "text": "Hello"}, {"role": "assistant", "text": "Hello!"})
+GIVEN = make_case(history=HISTORY, knowledge="Sheep run.")
+CONTEXT = {"history": "user: Hello", "knowledge": "Sheep run."}
+
+
+def test_cd14_the_context_is_shown():
+    """Every call of a solver or verifier that is shown what was given keeps CD14; where nothing was, nothing is asked."""
+    trace = run(solved(embeds=CONTEXT), verifier(1, embeds=CONTEXT))
+
+    assert ["kept"] == reasons(check(context_reaches_all, trace, GIVEN))
+    assert ["vacuous"] == reasons(check(context_reaches_all, run(*GOOD)))
+
+
+@pytest.mark.parametrize(
+    ("steps", "because"),
+    [
+        ([solved(embeds=CONTEXT), verifier(1)], "the verify call is not shown the conversation so far"),
+        ([solved(embeds=CONTEXT), verifier(1)], "the verify call is not shown the background knowledge"),
+        ([solved(embeds={"history": "user: Hello"})], "the solve call is not shown the background knowledge"),
+        ([solved(embeds=CONTEXT | {"knowledge": "?"})], "the solve call is not shown the background knowledge"),
+        (
+            [solved(embeds=CONTEXT), verifier(1, embeds=CONTEXT | {"history": "user: Hi"})],
+            "the verify call is shown another conversation than the calls before it",
+        ),
+    ],
+)
+def test_cd14_the_bare_problem(steps, because):
+    """A verifier of the bare problem, and one with another context, break CD14."""
+    assert because in reasons(check(context_reaches_all, run(*steps), GIVEN))
+
+
+def test_cd14_turns():
+    """What was said in an earlier turn of the case counts as conversation."""
+    case = make_case(question="", turns=("a", "b"))
+    legs = [run(*GOOD), run(solved())]
+
+    assert ["the solve call is not shown the conversation so far"] == reasons(check(context_reaches_all, legs, case))
