@@ -23,7 +23,8 @@ class SseReader:
 
     def feed(self, piece: bytes) -> list[SseEvent]:
         """Take the next bytes and return the events that they complete."""
-        if b"\n" not in piece and b"\r" not in piece:
+        unfinished = self._pending[-1:] and self._pending[-1].endswith(b"\r")
+        if b"\n" not in piece and b"\r" not in piece and not unfinished:
             self._pending.append(piece)
             return []
         content = b"".join((*self._pending, piece))

@@ -53,6 +53,14 @@ def test_borders_between_pieces_do_not_matter(parts: list[bytes], data: st.DataO
     assert read(stream) == read(*pieces)
 
 
+@pytest.mark.parametrize("pieces", [[b"data: a\r\rd"], [b"data: a\r\r", b"d"], [b"data: a\r", b"\r", b"d"]])
+def test_an_event_does_not_wait_for_the_next_line(pieces: list[bytes]) -> None:
+    """A carriage return that ends a piece ends a line as soon as anything but a line feed follows."""
+    reader = SseReader()
+
+    assert [("", b"a")] == [event for piece in pieces for event in reader.feed(piece)]
+
+
 @given(st.text(alphabet=st.characters(blacklist_categories=["Cs", "Cc"])), st.sampled_from(["", "message_start"]))
 def test_written_events_are_read_back(text: str, name: str) -> None:
     """An event that was written is the event that is read."""
