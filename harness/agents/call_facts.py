@@ -12,7 +12,7 @@ from harness.records.trace import ThinkingDigest
 
 
 def params_of(request: ModelRequest) -> dict[str, Json]:
-    """The parameters of *request* that are sent, by name."""
+    """The parameters of *request* that are sent, by name; `prefill` where the reply is to go on from a text of ours."""
     params: dict[str, Json] = {}
     for name in ("temperature", "top_p", "max_tokens", "seed", "effort"):
         value = getattr(request, name)
@@ -22,6 +22,10 @@ def params_of(request: ModelRequest) -> dict[str, Json]:
         params["thinking"] = msgspec.to_builtins(request.thinking)
     if request.stop:
         params["stop"] = list(request.stop)
+    if request.betas:
+        params["betas"] = list(request.betas)
+    if request.messages and request.messages[-1].role == "assistant":
+        params["prefill"] = True
     return params
 
 

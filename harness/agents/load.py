@@ -2,14 +2,15 @@
 Loading agents by path, under a private module name, so that no folder of a user's can shadow an installed package.
 
 An agent is named `design`, or `design@profile` where the profile is not `reference`. Its folder holds `agent.py` with
-`build(ctx) -> Agent` and, all optional, the constants ABOUT, PROFILES, DEFAULT_MODEL and OPTIONS, and `draw() -> str`.
+`build(ctx) -> Agent` and, all optional, the constants ABOUT, PROFILES, DEFAULT_MODEL, OPTIONS and BUILDS_ON (the names of
+other designs whose code this one runs), and `draw() -> str`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -39,9 +40,9 @@ class LoadedAgent:
     flags: Mapping[str, str] = field(default_factory=dict)
     """Help text of each option."""
     digest: str = ""
-    """Digest of every Python file in the folder: the identity of the code."""
+    """Digest of every Python file in the folder and in those of the designs that it builds on: the identity of the code."""
     prompt_digest: str = ""
-    """Digest of `prompts.py` alone."""
+    """Digest of `prompts.py` alone, and of those of the designs that it builds on."""
     folder: str = ""
     """Where the agent's code lies; empty for one that was made in Python."""
     draw: Callable[[], str] | None = None
@@ -89,6 +90,7 @@ def load_agent(folder: Path, agent: str) -> LoadedAgent:
     declared = getattr(module, "OPTIONS", {})
     if not isinstance(declared, Mapping) or any(not name or not isinstance(name, str) for name in declared):
         raise BadFileError("bad-agent", "OPTIONS is no mapping of names to (default, help)", at=str(path))
+    folders = (path.parent, *_built_on(module, path))
     return LoadedAgent(
         name=design,
         build=build,
@@ -97,11 +99,23 @@ def load_agent(folder: Path, agent: str) -> LoadedAgent:
         default_model=str(getattr(module, "DEFAULT_MODEL", FALLBACK_MODEL)),
         options={name: _default(declaration) for name, declaration in declared.items()},
         flags={name: _help(declaration) for name, declaration in declared.items()},
-        digest=_folder_digest(path.parent),
-        prompt_digest=digest_bytes(_read(path.parent / "prompts.py")),
+        digest=_code_digest(folders),
+        prompt_digest=digest_bytes(b"".join(_read(part / "prompts.py") for part in folders)),
         folder=f"{path.parent.resolve()}{os.sep}",
         draw=_drawing(module, path),
     )
+
+
+def _built_on(module: Any, path: Path) -> list[Path]:
+    """The folders of the designs that the one at *path* says it builds on."""
+    names = getattr(module, "BUILDS_ON", ())
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) and name for name in names):
+        raise BadFileError("bad-agent", "BUILDS_ON is no list of names", at=str(path))
+    folders = [path.parent.parent / name for name in names]
+    for folder in folders:
+        if not (folder / "agent.py").is_file():
+            raise BadFileError("bad-agent", f"BUILDS_ON names `{folder.name}`, which is no agent", at=str(path))
+    return folders
 
 
 def _drawing(module: Any, path: Path) -> Callable[[], str] | None:
@@ -132,11 +146,12 @@ def _no_such_agent(folder: Path, design: str) -> UsageError:
     )
 
 
-def _folder_digest(folder: Path) -> str:
+def _code_digest(folders: Iterable[Path]) -> str:
     content = hashlib.sha256()
-    for path in sorted(folder.rglob("*.py")):
-        content.update(str(path.relative_to(folder)).encode())
-        content.update(_read(path))
+    for folder in folders:
+        for path in sorted(folder.rglob("*.py")):
+            content.update(str(path.relative_to(folder)).encode())
+            content.update(_read(path))
     return content.hexdigest()[:16]
 
 

@@ -13,6 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
+from harness.records.capability import Capability
 from harness.records.case import Limits
 from harness.records.messages import EmbeddingReply, Json, Message, ModelReply, ReplyChunk, Thinking, ToolSpec
 from harness.records.trace import Effect, EventData
@@ -73,6 +74,10 @@ class Models(Protocol):
 
     default_model: str
 
+    def capability(self, model: str | None = None) -> Capability:
+        """How *model*, by default `default_model`, thinks natively, and which parameters it takes and refuses."""
+        ...
+
     async def chat(
         self,
         messages: Sequence[Message],
@@ -90,6 +95,7 @@ class Models(Protocol):
         thinking: Thinking | None = None,
         effort: str | None = None,
         json_schema: Mapping[str, Json] | None = None,
+        betas: Sequence[str] = (),
         embeds: Mapping[str, str] | None = None,
         round: int | None = None,
         stream: bool = False,

@@ -167,7 +167,7 @@ class _Stretch:
         )  # fmt: skip
         self.models = TracedModels(
             setup.port, default_model=setup.default_model, writer=self.writer, clock=setup.clock,
-            fingerprints=setup.fingerprints, limits=case.limits, capability=_capability, offered=self.tools.offered,
+            fingerprints=setup.fingerprints, limits=case.limits, capability=capability_of, offered=self.tools.offered,
             asked=self.tools.asked, sampling=setup.sampling, calls_before=progress.calls,
         )  # fmt: skip
         setup.world.embed = self.models.embed
@@ -367,13 +367,3 @@ def _history_after(history: tuple[Message, ...], text: str, trace: Trace) -> tup
     if final is None or not text or not isinstance(final.data, FinalAnswer):
         return history
     return (*history, Message("user", text), Message("assistant", final.data.text))
-
-
-_capabilities: dict[str, str] = {}
-
-
-def _capability(model: str) -> str:
-    known = _capabilities.get(model)
-    if known is None:
-        known = _capabilities[model] = capability_of(model).kind
-    return known

@@ -20,6 +20,7 @@ from harness.agents.protocol import Reply
 from harness.agents.trace_writer import TraceWriter
 from harness.errors import LimitExceededError
 from harness.models.port import Answered, CallInfo, Port
+from harness.records.capability import Capability
 from harness.records.case import Limits
 from harness.records.digest import digest, digest_bytes
 from harness.records.faults import ModelError
@@ -79,7 +80,7 @@ class TracedModels:
         clock: Passing,
         fingerprints: Fingerprints,
         limits: Limits,
-        capability: Callable[[str], str],
+        capability: Callable[[str], Capability],
         offered: dict[int, frozenset[str]],
         asked: dict[str, int],
         sampling: Mapping[str, Json] | None = None,
@@ -100,6 +101,10 @@ class TracedModels:
         self._number = calls_before
         self._last_span = ""
         self._last_turn: int | None = None
+
+    def capability(self, model: str | None = None) -> Capability:
+        """How *model*, by default the trial's own, thinks natively."""
+        return self._capability(model or self.default_model)
 
     def show(self, text: str) -> None:
         """Write *text* into the trace as what the user sees of the last call."""
@@ -189,7 +194,7 @@ class TracedModels:
         system = request.messages[0] if request.messages and request.messages[0].role == "system" else None
         called = LlmCall(
             purpose=purpose, stage=options.get("stage", ""), slot=slot, model=request.model,
-            capability=self._capability(request.model), messages_digest=digest_bytes("".join(prefixes).encode()),
+            capability=self.capability(request.model).kind, messages_digest=digest_bytes("".join(prefixes).encode()),
             prefix_digests=prefixes, thinking_digests=returned_thinking(request.messages),
             n_messages=len(request.messages), system_digest=prefixes[0] if system else "",
             system_sections=section_titles(system.text) if system else (), tools=offered, tool_choice=request.tool_choice,
@@ -219,6 +224,7 @@ class TracedModels:
         effort: str | None = None,
         json_schema: dict[str, Json] | None = None,
         stream: bool = False,
+        betas: Sequence[str] = (),
         **_place: Any,
     ) -> ModelRequest:
         fill = self._sampling
@@ -228,7 +234,7 @@ class TracedModels:
             top_p=top_p if top_p is not None else fill.get("top_p"),
             max_tokens=max_tokens if max_tokens is not None else fill.get("max_tokens"),
             seed=fill.get("seed"), stop=tuple(stop), thinking=thinking, effort=effort, json_schema=json_schema,
-            stream=stream,
+            stream=stream, betas=tuple(betas),
         )  # fmt: skip
 
     def _streamed(self, call: _Open, piece: ReplyChunk | Answered) -> Answered | None:

@@ -17,7 +17,7 @@ import msgspec
 from harness.cassettes.difference import differences, shown
 from harness.cassettes.file import Cassette, Interaction
 from harness.cassettes.fingerprint import Canonical, Fingerprinter
-from harness.cassettes.player import MissCause, decoded_request
+from harness.cassettes.player import MissCause, recorded_request
 from harness.records.digest import canonical_json
 from harness.records.messages import EmbeddingRequest, Json, ModelRequest
 
@@ -93,7 +93,7 @@ def wire_drift(recorded: Interaction, method: str, path: str, body: bytes, print
 
 
 def _recorded(item: Interaction, printer: Fingerprinter) -> Canonical | None:
-    request = decoded_request(item.uri, item.request_body.encode())
+    request = recorded_request(item)
     return None if request is None else printer.canonical(request)
 
 

@@ -8,7 +8,7 @@ A call that the cassette does not hold is a miss: it is raised as a BaseExceptio
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import Literal, NoReturn
@@ -88,9 +88,18 @@ class Player:
             self._miss(ask, slot, lambda: request)
         return self.cassette.interactions[position]
 
-    def play_wire(self, method: str, uri: str, body: bytes, ask: str | None = None, slot: str = "") -> Interaction:
+    def play_wire(
+        self,
+        method: str,
+        uri: str,
+        body: bytes,
+        ask: str | None = None,
+        slot: str = "",
+        headers: Mapping[str, str] | None = None,
+    ) -> Interaction:
         """
-        Take the next answer to a request as it goes over the wire, by *ask* where the caller knows it.
+        Take the next answer to a request as it goes over the wire, by *ask* where the caller knows it; *headers* serve to
+        explain a miss.
 
         A wire form that differs from the recorded one under the same *ask* is noted in *drifts*, not refused.
 
@@ -102,7 +111,7 @@ class Player:
         with self._lock:
             position = self._take(index, (key, slot))
         if position < 0:
-            self._miss(key, slot, lambda: decoded_request(uri, body))
+            self._miss(key, slot, lambda: decoded_request(uri, body, headers))
         interaction = self.cassette.interactions[position]
         if interaction.wire and interaction.wire != wire:
             self._note_drift(interaction, method, uri, body)
@@ -175,15 +184,26 @@ class Player:
         return "extra_call", f"call {number} asks again what call {same_slot[-1].call} asked, and {answers}"
 
 
-def decoded_request(uri: str, body: bytes) -> Asked | None:
-    """The logical request behind a body, or None where its interface is not known."""
+def recorded_request(interaction: Interaction) -> Asked | None:
+    """The logical request that *interaction* answers, or None where its interface is not known."""
+    headers = first_values(interaction.request_headers)
+    return decoded_request(interaction.uri, interaction.request_body.encode(), headers)
+
+
+def decoded_request(uri: str, body: bytes, headers: Mapping[str, str] | None = None) -> Asked | None:
+    """The logical request behind a body and its headers, or None where its interface is not known."""
     from harness.dialects import dialect_of
 
     dialect = dialect_of(uri)
     try:
-        return dialect.decode_request(body) if dialect else None
+        return dialect.decode_request(body, headers) if dialect else None
     except BadFileError:
         return None
+
+
+def first_values(headers: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Recorded *headers* with the first value of each."""
+    return {name: values[0] for name, values in headers.items() if values}
 
 
 def _shown(path: str) -> str:

@@ -12,7 +12,7 @@ from harness.cassettes.difference import differences
 from harness.cassettes.drift import compare
 from harness.cassettes.file import Cassette, Interaction, dump, make_cassette, parse, read_bytes
 from harness.cassettes.fingerprint import Fingerprinter
-from harness.cassettes.player import decoded_request
+from harness.cassettes.player import first_values, recorded_request
 from harness.cassettes.recorder import write_whole
 from harness.cassettes.redact import Scrubber
 from harness.dialects import dialect_of
@@ -98,7 +98,7 @@ def _exported(item: Interaction) -> Json:
 
 
 def _asked(item: Interaction) -> str:
-    request = decoded_request(item.uri, item.request_body.encode())
+    request = recorded_request(item)
     if isinstance(request, ModelRequest) and request.messages:
         return f"{request.messages[-1].role}: {request.messages[-1].text}"
     return item.request_body
@@ -121,15 +121,14 @@ def _reply(item: Interaction) -> ModelReply | EmbeddingReply | None:
     dialect = dialect_of(item.uri)
     if dialect is None:
         return None
-    headers = {name: values[0] for name, values in item.response_headers.items() if values}
     try:
-        return dialect.decode_reply(item.status, headers, item.response_body.encode())
+        return dialect.decode_reply(item.status, first_values(item.response_headers), item.response_body.encode())
     except ModelError:
         return None
 
 
 def _changes(before: Interaction, after: Interaction) -> Iterator[str]:
-    old, new = (decoded_request(item.uri, item.request_body.encode()) for item in (before, after))
+    old, new = (recorded_request(item) for item in (before, after))
     if old is not None and new is not None:
         printer = Fingerprinter()
         yield from compare(printer.canonical(old), printer.canonical(new))

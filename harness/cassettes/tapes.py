@@ -15,7 +15,7 @@ from harness.cassettes.bodies import decoder_of, readable, recorded_headers, rec
 from harness.cassettes.file import TRANSPORT_ERROR, AnsweredBy, Interaction, InteractionKind
 from harness.cassettes.fingerprint import Fingerprinter
 from harness.cassettes.player import Player
-from harness.cassettes.recorder import Recorder
+from harness.cassettes.recorder import Recorder, asked_model
 from harness.cassettes.transport import Send, SendAsync, WireCall, calling
 from harness.errors import HarnessError
 
@@ -43,7 +43,9 @@ class PlayTape:
 
     def _answer(self, request: httpx.Request, body: bytes) -> httpx.Response:
         current = calling.get() or WireCall()
-        played = self._player.play_wire(request.method, str(request.url), body, current.ask or None, current.slot)
+        played = self._player.play_wire(
+            request.method, str(request.url), body, current.ask or None, current.slot, request.headers
+        )
         if played.status == TRANSPORT_ERROR:
             raise _transport_error(played.error or "", request)
         headers = [(name, value) for name, values in played.response_headers.items() for value in values]
@@ -63,6 +65,7 @@ class RecordTape:
     Args:
         recorder: Where interactions go.
         answered_by: Who answers at the other end.
+        embeddings_by: Who answers embedding calls that name one of these models, if another than *answered_by*.
         fingerprinter: The trial's own.
         rewrite: Real base addresses to the ones that are recorded in their place.
     """
@@ -72,11 +75,13 @@ class RecordTape:
         recorder: Recorder,
         *,
         answered_by: AnsweredBy,
+        embeddings_by: Mapping[str, AnsweredBy] | None = None,
         fingerprinter: Fingerprinter | None = None,
         rewrite: Mapping[str, str] | None = None,
     ) -> None:
         self._recorder = recorder
         self._answered_by: AnsweredBy = answered_by
+        self._embeddings_by = embeddings_by or {}
         self._fingerprinter = fingerprinter or Fingerprinter(scrub=recorder.scrubber.scrub)
         self._rewrite = rewrite or {}
 
@@ -106,17 +111,20 @@ class RecordTape:
     def _copy(self, request: httpx.Request, body: bytes) -> _Copy:
         current = calling.get() or WireCall()
         _set_headers(request, current)
+        text = readable(body, request.headers.get("content-type", ""))
+        kind = _kind_of(request)
+        by = self._embeddings_by.get(asked_model(text)) if kind == "embedding" else None
         interaction = Interaction(
             call=current.number or self._recorder.number(),
             ask=current.ask,
             wire=self._fingerprinter.wire(body),
             slot=current.slot,
-            kind=_kind_of(request),
-            answered_by=self._answered_by,
+            kind=kind,
+            answered_by=by or self._answered_by,
             method=request.method,
             uri=recorded_uri(str(request.url), self._rewrite),
             request_headers=recorded_headers(request.headers.multi_items()),
-            request_body=readable(body, request.headers.get("content-type", "")),
+            request_body=text,
         )
         return _Copy(interaction, self._recorder)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from harness.dialects.anthropic_reply import CALL_BLOCKS, is_thinking, thinking_block, whole_call
-from harness.dialects.body import list_or_empty, number_or_none, object_or_empty, text_or_empty
+from harness.dialects.body import header, list_or_empty, number_or_none, object_or_empty, text_or_empty
 from harness.dialects.request_fields import (
     REMOTE_IMAGE,
     part_as_text,
@@ -14,14 +16,19 @@ from harness.dialects.request_fields import (
     whole,
     word,
 )
+from harness.records.capability import INTERLEAVED_THINKING
 from harness.records.messages import ImagePart, Json, Message, ModelRequest, TextPart, ToolSpec
 
 Parts = tuple[TextPart | ImagePart, ...]
 
 
-def request_from(body: bytes) -> ModelRequest:
+ASKED_BETAS = frozenset({INTERLEAVED_THINKING})
+"""The betas that a request of ours asks for; client libraries add others for what the body says anyway."""
+
+
+def request_from(body: bytes, headers: Mapping[str, str]) -> ModelRequest:
     """
-    Read a request body; a user turn that starts with tool results becomes a `tool` message for each of them.
+    Read a request; a user turn that starts with tool results becomes a `tool` message for each of them.
 
     Raises:
         BadFileError: It is no request of this format (code `bad-interaction`).
@@ -46,7 +53,12 @@ def request_from(body: bytes) -> ModelRequest:
         effort=word(output.get("effort")),
         json_schema=schema if isinstance(schema, dict) else None,
         stream=asked.get("stream") is True,
+        betas=tuple(beta for beta in _words(header(headers, "anthropic-beta")) if beta in ASKED_BETAS),
     )
+
+
+def _words(listed: str) -> list[str]:
+    return [word.strip() for word in listed.split(",")]
 
 
 def _system(system: Json) -> tuple[Message, ...]:

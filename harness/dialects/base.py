@@ -136,9 +136,9 @@ class ChatDialect(Protocol):
 
     name: Literal["openai_chat", "anthropic"]
 
-    def decode_request(self, body: bytes) -> ModelRequest:
+    def decode_request(self, body: bytes, headers: Mapping[str, str] | None = None) -> ModelRequest:
         """
-        Read a request as the provider would.
+        Read a request as the provider would; of *headers* only those count that ask for something.
 
         Raises:
             BadFileError: *body* is no request of this format (code `bad-interaction`).
@@ -195,9 +195,9 @@ class EmbeddingDialect(Protocol):
 
     name: Literal["openai_embeddings"]
 
-    def decode_request(self, body: bytes) -> EmbeddingRequest:
+    def decode_request(self, body: bytes, headers: Mapping[str, str] | None = None) -> EmbeddingRequest:
         """
-        Read a request.
+        Read a request; no header counts.
 
         Raises:
             BadFileError: *body* is no request of this format (code `bad-interaction`).

@@ -99,7 +99,7 @@ class OpenAIChat(_Chat):
     name: Literal["openai_chat", "anthropic"] = "openai_chat"
     _provider: Provider = "openai"
 
-    def decode_request(self, body: bytes) -> ModelRequest:
+    def decode_request(self, body: bytes, headers: Mapping[str, str] | None = None) -> ModelRequest:
         from harness.dialects.openai_request import request_from
 
         return request_from(body)
@@ -139,10 +139,10 @@ class Anthropic(_Chat):
     name: Literal["openai_chat", "anthropic"] = "anthropic"
     _provider: Provider = "anthropic"
 
-    def decode_request(self, body: bytes) -> ModelRequest:
+    def decode_request(self, body: bytes, headers: Mapping[str, str] | None = None) -> ModelRequest:
         from harness.dialects.anthropic_request import request_from
 
-        return request_from(body)
+        return request_from(body, headers or {})
 
     def stream_decoder(self, *, asked_model: str = "") -> StreamDecoder:
         from harness.dialects.anthropic_stream import AnthropicStreamDecoder

@@ -35,7 +35,7 @@ class OpenAIEmbeddings:
 
     name: Literal["openai_embeddings"] = "openai_embeddings"
 
-    def decode_request(self, body: bytes) -> EmbeddingRequest:
+    def decode_request(self, body: bytes, headers: Mapping[str, str] | None = None) -> EmbeddingRequest:
         asked = request_object(body)
         given = asked.get("input")
         texts = [given] if isinstance(given, str) else given

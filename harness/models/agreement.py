@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 
 from harness.cassettes.file import Cassette, Interaction
-from harness.cassettes.player import Player
+from harness.cassettes.player import Player, first_values
 from harness.dialects import dialect_of
 from harness.models.capability import is_anthropic
 from harness.models.port import Answered, CallInfo, Port
@@ -127,7 +127,7 @@ def _asked(cassette: Cassette) -> Iterator[tuple[ModelRequest | EmbeddingRequest
         dialect = dialect_of(interaction.uri)
         if dialect is None or is_unsent(interaction):
             continue
-        request = dialect.decode_request(interaction.request_body.encode())
+        request = dialect.decode_request(interaction.request_body.encode(), first_values(interaction.request_headers))
         if dialect.name == "openai_chat" and is_anthropic(request.model):
             request = msgspec.structs.replace(request, model=f"openai/{request.model}")
         yield request, _info(interaction)

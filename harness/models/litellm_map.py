@@ -55,6 +55,8 @@ def chat_arguments(request: ModelRequest, route: Route) -> dict[str, Any]:
     if request.json_schema is not None:
         schema = {"name": "answer", "schema": request.json_schema}
         arguments["response_format"] = {"type": "json_schema", "json_schema": schema}
+    if request.betas and route.dialect == "anthropic":
+        arguments["extra_headers"] = {"anthropic-beta": ",".join(request.betas)}
     if request.stream:
         arguments |= {"stream": True, "stream_options": {"include_usage": True}}
     return arguments

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import cast, get_args
 
 from harness.cassettes.file import TRANSPORT_ERROR, Interaction
+from harness.cassettes.player import first_values
 from harness.dialects import ChatDialect, DecodedStream, EmbeddingDialect, dialect_of
 from harness.errors import CassetteError
 from harness.models.port import Answered, AnsweredEmbedding
@@ -107,8 +108,7 @@ def _embeddings(interaction: Interaction) -> EmbeddingDialect:
 
 
 def _response(interaction: Interaction) -> tuple[dict[str, str], bytes]:
-    headers = {name: values[0] for name, values in interaction.response_headers.items() if values}
-    return headers, interaction.response_body.encode()
+    return first_values(interaction.response_headers), interaction.response_body.encode()
 
 
 def _is_stream(interaction: Interaction) -> bool:

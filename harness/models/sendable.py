@@ -8,7 +8,8 @@ the same way, as the provider would fail it; what reaches the provider as it was
 
 from __future__ import annotations
 
-from harness.models.capability import Capability, capability_of, is_anthropic
+from harness.models.capability import capability_of, is_anthropic
+from harness.records.capability import Capability
 from harness.records.faults import ModelError
 from harness.records.messages import ModelRequest
 

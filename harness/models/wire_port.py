@@ -49,10 +49,15 @@ class WirePort:
 
         def route(model: str) -> Route:
             model = names.get(model, model)
-            base = bases.get("anthropic" if is_anthropic(model) else "openai")
+            base = bases.get("anthropic" if is_anthropic(model) else "openai_chat")
             return route_of(model, base_url=base, api_key=UNUSED_KEY)
 
+        def embedding_route(model: str) -> Route:
+            # embeddings may have been asked of another server than chats
+            return route_of(names.get(model, model), base_url=bases.get("openai_embeddings"), api_key=UNUSED_KEY)
+
         self._client = LitellmClient(route)
+        self._embedder = LitellmClient(embedding_route)
 
     async def chat(self, request: ModelRequest, call: CallInfo) -> Answered:
         with self._playing(request, call) as played:
@@ -71,7 +76,7 @@ class WirePort:
 
     async def embed(self, request: EmbeddingRequest, call: CallInfo) -> AnsweredEmbedding:
         with self._playing(request, call) as played:
-            reply = await self._client.embed(request, call, played.tape)
+            reply = await self._embedder.embed(request, call, played.tape)
         return AnsweredEmbedding(reply=reply, ms=played.ms, replayed=True)
 
     def chat_sync(self, request: ModelRequest, call: CallInfo) -> Answered:
@@ -91,7 +96,7 @@ class WirePort:
 
     def embed_sync(self, request: EmbeddingRequest, call: CallInfo) -> AnsweredEmbedding:
         with self._playing(request, call) as played:
-            reply = self._client.embed_sync(request, call, played.tape)
+            reply = self._embedder.embed_sync(request, call, played.tape)
         return AnsweredEmbedding(reply=reply, ms=played.ms, replayed=True)
 
     @contextmanager
@@ -128,13 +133,21 @@ class _Played:
     def ask(self) -> str:
         return "" if self.interaction is None else self.interaction.ask
 
-    def play_wire(self, method: str, uri: str, body: bytes, ask: str | None = None, slot: str = "") -> Interaction:
-        self.interaction = self._player.play_wire(method, uri, body, ask, slot)
+    def play_wire(
+        self,
+        method: str,
+        uri: str,
+        body: bytes,
+        ask: str | None = None,
+        slot: str = "",
+        headers: Mapping[str, str] | None = None,
+    ) -> Interaction:
+        self.interaction = self._player.play_wire(method, uri, body, ask, slot, headers)
         return self.interaction
 
 
 def _recorded_bases(interactions: tuple[Interaction, ...]) -> dict[str, str]:
-    """The address that each provider's requests went to, where it was not the provider's own."""
+    """The address that requests of each wire format went to, where it was not the provider's own."""
     bases: dict[str, str] = {}
     for interaction in interactions:
         dialect = dialect_of(interaction.uri)
@@ -142,5 +155,5 @@ def _recorded_bases(interactions: tuple[Interaction, ...]) -> dict[str, str]:
             base = interaction.uri
             for ending in _ENDINGS:
                 base = base.removesuffix(ending)
-            bases.setdefault("anthropic" if dialect.name == "anthropic" else "openai", base)
+            bases.setdefault(dialect.name, base)
     return bases

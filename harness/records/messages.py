@@ -102,6 +102,8 @@ class ModelRequest(msgspec.Struct, frozen=True, kw_only=True):
     json_schema: dict[str, Json] | None = None
     """Ask for an answer that is JSON of this schema."""
     stream: bool = False
+    betas: tuple[str, ...] = ()
+    """Features of Anthropic's API that are asked for by its `anthropic-beta` header; other providers are not told."""
 
 
 class Usage(msgspec.Struct, frozen=True):

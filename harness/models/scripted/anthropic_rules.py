@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from harness.dialects.body import list_or_empty, object_or_empty
-from harness.models.capability import Capability
+from harness.records.capability import Capability
 
 Json = Any
 

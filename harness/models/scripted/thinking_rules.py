@@ -13,15 +13,14 @@ from typing import Any
 import msgspec
 
 from harness.dialects.body import list_or_empty, object_or_empty
-from harness.models.capability import MIN_BUDGET_TOKENS, Capability
 from harness.models.scripted.anthropic_rules import blocks_of, forces_a_tool
+from harness.records.capability import INTERLEAVED_THINKING, MIN_BUDGET_TOKENS, Capability
 from harness.records.digest import digest
 from harness.records.messages import ModelReply
 
 Json = Any
 Block = dict[str, Json]
 
-INTERLEAVED = "interleaved-thinking-2025-05-14"
 _THINKING = ("thinking", "redacted_thinking")
 
 
@@ -168,7 +167,7 @@ def _budget(asked: Block, request: Mapping[str, Json], capability: Capability, b
 
 def _interleaves(request: Mapping[str, Json], capability: Capability, betas: Sequence[str]) -> bool:
     """Whether the budget spans a whole turn with tools, and may so be larger than `max_tokens`."""
-    return bool(request.get("tools")) and capability.interleave_header and INTERLEAVED in betas
+    return bool(request.get("tools")) and capability.interleave_header and INTERLEAVED_THINKING in betas
 
 
 def _beside(request: Mapping[str, Json], capability: Capability) -> Iterator[str]:

@@ -158,3 +158,25 @@ def test_nothing_comparable_is_said_plainly():
         (drift := explain(request(), cassette())).cause,
         drift.text,
     )
+
+
+def test_a_beta_of_the_header_counts() -> None:
+    """A recording that asked for a beta by its header differs from a call that does not, and from no other."""
+    beta = "interleaved-thinking-2025-05-14"
+    body = json.dumps({"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "case 1"}]})
+    recorded = make_cassette(
+        Provenance(answered_by="live"),
+        [
+            Interaction(
+                call=1,
+                answered_by="live",
+                uri="https://api.anthropic.com/v1/messages",
+                request_headers={"anthropic-beta": [beta]},
+                request_body=body,
+            )
+        ],
+    )
+    asked = ModelRequest(model="m", messages=(Message("user", "case 1"),), max_tokens=9)
+
+    assert "betas" in explain(asked, recorded).text
+    assert "betas" not in explain(replace(asked, betas=(beta,), max_tokens=8), recorded).text

@@ -278,3 +278,11 @@ def test_fingerprints_never_change_by_accident():
         wire_fingerprint(openai_body()),
         Fingerprinter().ask(EmbeddingRequest("e", ("a", "ä"))),
     )
+
+
+def test_a_request_without_betas_is_named_as_ever() -> None:
+    """What is not asked for does not count; what is asked for does."""
+    plain = request()
+
+    assert Fingerprinter().ask(plain) == Fingerprinter().ask(msgspec.structs.replace(plain, betas=()))
+    assert Fingerprinter().ask(plain) != Fingerprinter().ask(msgspec.structs.replace(plain, betas=("b",)))

@@ -136,3 +136,18 @@ def test_nonsense_is_refused(body: bytes, message: str) -> None:
         ANTHROPIC.decode_request(body)
 
     assert ("bad-interaction", message) == (refused.value.code, refused.value.message)
+
+
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        ({"anthropic-beta": "interleaved-thinking-2025-05-14"}, ("interleaved-thinking-2025-05-14",)),
+        ({"Anthropic-Beta": "structured-outputs-2025-11-13, interleaved-thinking-2025-05-14"}, ("interleaved-thinking-2025-05-14",)),
+        ({"anthropic-beta": "structured-outputs-2025-11-13"}, ()),
+        ({}, ()),
+        (None, ()),
+    ],
+)  # fmt: skip
+def test_betas_that_a_request_asks_for_are_read(headers: dict[str, str] | None, expected: tuple[str, ...]) -> None:
+    """Of the header only what an agent can ask for counts; what client libraries add of their own does not."""
+    assert expected == ANTHROPIC.decode_request(b'{"model": "m", "messages": []}', headers).betas

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.models.capability import NO_THINKING, TABLE, capability_of, is_anthropic, short_name
+from harness.models.capability import TABLE, capability_of, is_anthropic, short_name
+from harness.records.capability import NO_THINKING
 
 _DIFFERENCES = {
     "claude-3-7-sonnet": ("budget", "absent"),

@@ -130,3 +130,13 @@ def test_embeddings_are_asked_for_as_numbers() -> None:
     arguments = embedding_arguments(EmbeddingRequest("m", ("a", "b")), _OPENAI)
 
     assert (arguments["input"], arguments["encoding_format"]) == (["a", "b"], "float")
+
+
+def test_betas_go_to_anthropic_alone() -> None:
+    """What is asked for by a header of Anthropic's API travels there, and to no other provider."""
+    request = ModelRequest(model="m", messages=(), betas=("interleaved-thinking-2025-05-14", "other"))
+
+    assert {"anthropic-beta": "interleaved-thinking-2025-05-14,other"} == (
+        chat_arguments(request, _ANTHROPIC)["extra_headers"]
+    )
+    assert "extra_headers" not in chat_arguments(request, _OPENAI)
