@@ -71,17 +71,18 @@ def plan_question(project: Project, asked: LiveQuestion) -> PlannedCell:
     return planned
 
 
-def live_port(project: Project, asked: LiveQuestion) -> Port:
+def live_port(project: Project, model: str, base_url: str | None = None) -> Port:
     """
-    Open the port that *asked* goes through; loads litellm.
+    Open the port that asks *model*, at *base_url* where one is given; loads litellm.
 
     Raises:
         UsageError: litellm is not installed.
     """
     from harness.models.live import LivePort
+    from harness.sources import embedders
 
-    declared = project.model(asked.model)
-    return LivePort(asked.base_url or (declared.base_url if declared else None))
+    declared = project.model(model)
+    return LivePort(base_url or (declared.base_url if declared else None), embedders=embedders(project))
 
 
 async def answer(
@@ -106,7 +107,7 @@ def ask_live(project: Project, asked: LiveQuestion, on_event: Listener | None = 
     from harness.models.litellm_client import close_clients
 
     planned = plan_question(project, asked)
-    port = live_port(project, asked)
+    port = live_port(project, asked.model, asked.base_url)
 
     async def asking() -> Trial:
         try:

@@ -223,6 +223,11 @@ async def _record_one(
             f"no call was answered ({because}), so there is nothing to keep",
             hint="mend the model's server",
         )
+    if because := recorder.unreached():
+        recorder.discard()
+        raise CouldNotCheckError(
+            "no-answer", f"an embedding call found no server ({because})", hint="start the embedding model's server"
+        )
     recorder.finish(usage=_totals(usage, cost))
 
 
@@ -250,7 +255,7 @@ def _recording_port(
 
     return RecordingPort(
         recorder, answered_by=source.answered_by, base_url=source.base_url, old=old, rewrite=source.rewrite,
-        fingerprinter=fingerprinter,
+        fingerprinter=fingerprinter, embedders=source.embedders,
     )  # fmt: skip
 
 
@@ -260,7 +265,8 @@ def _old_player(project: Project, source: Source, recorder: Recorder) -> Player 
         return None
     with suppress(HarnessError):
         cassette = project.cassette(recorder.path)
-        if cassette.provenance.answered_by == source.answered_by:
+        same_embedders = cassette.provenance.embedders.items() <= recorder.provenance.embedders.items()
+        if cassette.provenance.answered_by == source.answered_by and same_embedders:
             return Player(cassette)
     return None
 

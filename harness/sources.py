@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from urllib.parse import urlsplit
 
-from harness.cassettes.file import AnsweredBy, Provenance
+from harness.cassettes.file import AnsweredBy, ModelProof, Provenance
 from harness.config import ModelConfig
 from harness.errors import HarnessError, UsageError
 from harness.matrix import PlannedCell
+from harness.models.route import Embedder
 from harness.models.scripted.script import load_script
 from harness.models.scripted.server import ScriptedServer
 from harness.models.scripted.session import RECORDED_ORIGIN, ScriptSession
@@ -32,6 +33,8 @@ class Source:
     answered_by: AnsweredBy
     model: ModelConfig | None = None
     session: ScriptSession | None = None
+    embedders: Mapping[str, Embedder] = field(default_factory=dict)
+    """Embedding models with a server of their own, whoever answers the chats."""
 
     @property
     def rewrite(self) -> dict[str, str]:
@@ -129,14 +132,23 @@ def open_source(
     if name == SCRIPTED:
         session = server.open(load_script(script_path(project, planned.cell)))
         try:
-            yield Source(session.openai_base_url, "scripted", session=session)
+            yield Source(session.openai_base_url, "scripted", session=session, embedders=embedders(project))
         finally:
             with suppress(HarnessError):  # a run that was cut off is refused for that
                 session.close()
         return
     declared = project.model(name)
     where = base_url or (declared.base_url if declared else None)
-    yield Source(where, answered_by(project, name), model=declared)
+    yield Source(where, answered_by(project, name), model=declared, embedders=embedders(project))
+
+
+def embedders(project: Project) -> dict[str, Embedder]:
+    """Where embedding calls go that name a model with an address of its own; they never go to a script."""
+    return {
+        name: Embedder(base_url=model.base_url, answered_by=model.answered_by, ask_for=model.ask_for or name)
+        for name, model in project.config.models.items()
+        if model.base_url
+    }
 
 
 def provenance_of(project: Project, planned: PlannedCell, source: Source) -> Provenance:
@@ -151,6 +163,12 @@ def provenance_of(project: Project, planned: PlannedCell, source: Source) -> Pro
         model_sha256=(declared.sha256 or "") if declared else "",
         sampling={name: value for name, value in sampling.items() if name != "seed"},
         seed=sampling.get("seed"),
+        embedders={
+            embedder.ask_for: ModelProof(
+                model_sha256=project.config.models[name].sha256 or "", server=project.config.models[name].server or ""
+            )
+            for name, embedder in source.embedders.items()
+        },
     )
 
 

@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from harness.cassettes.file import AnsweredBy, Cassette, Interaction, dump, parse, read_bytes
+from harness.cassettes.file import AnsweredBy, Cassette, Interaction, ModelProof, dump, parse, read_bytes
 from harness.cassettes.paths import cassette_path
-from harness.cassettes.recorder import models_of
+from harness.cassettes.recorder import asked_model, models_of
 from harness.errors import CassetteError
 from harness.records.run import Cell
 
@@ -70,6 +70,8 @@ def proof_problems(cassette: Cassette) -> Iterator[tuple[str, str, str]]:
     proofs = {"local": _prove_local, "live": _prove_live, "scripted": _prove_scripted}[provenance.answered_by]
     for missing in proofs(cassette):
         yield "provenance-unproven", f"says `{provenance.answered_by}`, {missing}", _RECORD
+    for missing in _prove_embedders(cassette):
+        yield "provenance-unproven", missing, _RECORD
     for item in cassette.interactions:
         if item.kind == "embedding" and item.answered_by != provenance.embeddings_by:
             kinds = f"call {item.call} was answered by {item.answered_by}, the file says {provenance.embeddings_by}"
@@ -142,8 +144,24 @@ def _prove_live(cassette: Cassette) -> Iterator[str]:
 
 def _prove_scripted(cassette: Cassette) -> Iterator[str]:
     for item in cassette.interactions:
-        if item.kind != "tool" and _host(item) not in (SCRIPTED_HOST, UNSENT_HOST):
+        by_script = item.kind == "chat" or (item.kind == "embedding" and item.answered_by == "scripted")
+        if by_script and _host(item) not in (SCRIPTED_HOST, UNSENT_HOST):
             yield f"and call {item.call} went to {_host(item)}"
+
+
+def _prove_embedders(cassette: Cassette) -> Iterator[str]:
+    """A local embedding model proves itself as a chat model does; it draws nothing, so it needs no sampling and no seed."""
+    asked = {
+        asked_model(item.request_body)
+        for item in cassette.interactions
+        if item.kind == "embedding" and item.answered_by == "local"
+    }
+    for name in sorted(asked):
+        proof = cassette.provenance.embedders.get(name, ModelProof())
+        if not _SHA256.fullmatch(proof.model_sha256):
+            yield f"embeds with `{name}`, and does not give the sha256 of the model's file"
+        if not proof.server:
+            yield f"embeds with `{name}`, and names no server"
 
 
 def _wrong_address(item: Interaction) -> Iterator[tuple[str, str, str]]:

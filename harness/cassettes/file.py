@@ -45,12 +45,21 @@ class UsageTotals(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     price_table: str = ""
 
 
+class ModelProof(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What proves a local model: the digest of its file, and name and version of the server."""
+
+    model_sha256: str = ""
+    server: str = ""
+
+
 class Provenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Who answered, and what proves it. `local` needs *server*, *model_sha256*, *sampling* and *seed*."""
 
     format: int = CASSETTE_FORMAT
     answered_by: AnsweredBy
     embeddings_by: AnsweredBy | None = None
+    embedders: dict[str, ModelProof] = {}
+    """What proves the embedding models that have a server of their own, by the names that requests carry."""
     responses: str = ""
     """Digest of the responses when they were recorded: one that was edited by hand since is found out."""
     complete: bool = True

@@ -69,6 +69,12 @@ class Recorder:
             asked = [item for item in self._interactions if item.kind != "tool"]
             return asked[0].error or "" if asked and all(item.error for item in asked) else ""
 
+    def unreached(self) -> str:
+        """Why an embedding call found no server, if one did; else empty."""
+        with self._lock:
+            tried = [item.error or "" for item in self._interactions if item.kind == "embedding"]
+            return next((error for error in tried if error.startswith("ConnectError")), "")
+
     def add(self, interaction: Interaction) -> None:
         """
         Keep *interaction*, scrubbed, in the journal.
@@ -163,12 +169,14 @@ class Recorder:
         """What was recorded, with the provenance that follows from it."""
         made = make_cassette(self.provenance, self._interactions, path=str(self.path))
         embeddings = {item.answered_by for item in made.interactions if item.kind == "embedding"}
+        embedders = {asked_model(item.request_body) for item in made.interactions if item.kind == "embedding"}
         provenance = _struct.replace(
             self.provenance,
             complete=complete,
             responses=made.digest,
             models=models_of(made.interactions) or self.provenance.models,
             embeddings_by=min(embeddings) if embeddings else self.provenance.embeddings_by,
+            embedders={name: proof for name, proof in self.provenance.embedders.items() if name in embedders},
             usage=usage or self.provenance.usage,
         )
         return _struct.replace(made, provenance=provenance)
@@ -186,6 +194,12 @@ class Recorder:
         )
         self.scrubber.refuse(clean.response_body, what=f"the response of call {item.call}")
         return clean
+
+
+def asked_model(request_body: str) -> str:
+    """The model that a request names; empty where it names none."""
+    match = _MODEL.search(request_body)
+    return match.group(1) if match else ""
 
 
 def models_of(interactions: Iterable[Interaction]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from harness.cassettes.transport import Tape
 from harness.models.litellm_client import LitellmClient
 from harness.models.port import Answered, AnsweredEmbedding, CallInfo
-from harness.models.route import Route, route_of
+from harness.models.route import Embedder, Route, route_of
 from harness.models.sendable import check_sendable
 from harness.records.faults import ModelError
 from harness.records.messages import EmbeddingRequest, ModelRequest, ReplyChunk
@@ -24,7 +24,7 @@ class LivePort:
             providers themselves.
         api_key: The key to send; by default none to *base_url*, and the environment's to a provider.
         ask_for: The name that the server knows a model by, where it is not our own.
-        embedders: Addresses of embedding models that are served elsewhere, by name.
+        embedders: Embedding models that are served elsewhere, by name.
         timeout_s: Seconds that a call may take, above 0.
         tape: What sees the traffic; by default the tape of the context, and where there is none it passes unseen.
 
@@ -40,7 +40,7 @@ class LivePort:
         *,
         api_key: str | None = None,
         ask_for: Mapping[str, str] | None = None,
-        embedders: Mapping[str, str] | None = None,
+        embedders: Mapping[str, Embedder] | None = None,
         timeout_s: float = 600.0,
         tape: Tape | None = None,
     ) -> None:
@@ -50,7 +50,8 @@ class LivePort:
             return route_of(names.get(model, model), base_url=base_url, api_key=api_key)
 
         def embedding_route(model: str) -> Route:
-            return route_of(model, base_url=elsewhere[model]) if model in elsewhere else route(model)
+            own = elsewhere.get(model)
+            return route_of(own.ask_for, base_url=own.base_url) if own else route(model)
 
         self._client = LitellmClient(route, timeout_s=timeout_s)
         self._embedder = LitellmClient(embedding_route, timeout_s=timeout_s)

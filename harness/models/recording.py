@@ -21,6 +21,7 @@ from harness.errors import ReplayMissError
 from harness.models.live import LivePort
 from harness.models.port import Answered, AnsweredEmbedding, CallInfo
 from harness.models.replayed import answer_chat, answer_embedding, answer_stream, unsent_note
+from harness.models.route import Embedder
 from harness.models.sendable import check_sendable
 from harness.records.faults import ModelError
 from harness.records.messages import EmbeddingRequest, ModelRequest, ReplyChunk
@@ -43,6 +44,7 @@ class RecordingPort:
         base_url: The server to ask; None for the providers themselves.
         api_key: As for the live port.
         ask_for: As for the live port.
+        embedders: As for the live port.
         old: A player of the old cassette: what it still answers is taken from there and not asked again.
         fingerprinter: The trial's own.
         rewrite: Real base addresses to the ones that are recorded in their place.
@@ -61,6 +63,7 @@ class RecordingPort:
         base_url: str | None = None,
         api_key: str | None = None,
         ask_for: Mapping[str, str] | None = None,
+        embedders: Mapping[str, Embedder] | None = None,
         old: Player | None = None,
         fingerprinter: Fingerprinter | None = None,
         rewrite: Mapping[str, str] | None = None,
@@ -72,9 +75,12 @@ class RecordingPort:
         self._recorder = recorder
         self._answered_by: AnsweredBy = answered_by
         self._old = old
-        tape = RecordTape(recorder, answered_by=answered_by, fingerprinter=fingerprinter, rewrite=rewrite)
+        tape = RecordTape(
+            recorder, answered_by=answered_by, fingerprinter=fingerprinter, rewrite=rewrite,
+            embeddings_by={embedder.ask_for: embedder.answered_by for embedder in (embedders or {}).values()},
+        )  # fmt: skip
         self._tape = _CountingTape(tape)
-        self._live = LivePort(base_url, api_key=api_key, ask_for=ask_for, tape=self._tape)
+        self._live = LivePort(base_url, api_key=api_key, ask_for=ask_for, embedders=embedders, tape=self._tape)
 
     async def chat(self, request: ModelRequest, call: CallInfo) -> Answered:
         kept = self._keep(request, call)

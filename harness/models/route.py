@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from harness.cassettes.file import AnsweredBy
 from harness.models.capability import is_anthropic
 
 DialectName = Literal["openai_chat", "anthropic"]
@@ -25,6 +26,15 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     """None: the provider's own address."""
     api_key: str | None = None
     """None: litellm takes the provider's variable from the environment."""
+
+
+class Embedder(msgspec.Struct, frozen=True, kw_only=True):
+    """An embedding model with a server of its own."""
+
+    base_url: str
+    answered_by: AnsweredBy
+    ask_for: str
+    """The name that requests carry."""
 
 
 def route_of(model: str, *, base_url: str | None = None, api_key: str | None = None) -> Route:

@@ -9,6 +9,7 @@ The model is the one that `settings.corpus` of `world.yaml` names and `[tool.har
 from __future__ import annotations
 
 import argparse
+import asyncio
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -18,6 +19,7 @@ import msgspec
 
 from harness.config import Config, ModelConfig, load_config
 from harness.errors import BadFileError, CouldNotCheckError, HarnessError, UsageError
+from harness.models.litellm_client import close_clients
 from harness.models.live import LivePort
 from harness.models.port import CallInfo
 from harness.records.digest import digest
@@ -56,17 +58,7 @@ def embed_world(config: Config, name: str, *, base_url: str | None = None) -> tu
     template = find_world(config.goldensets, name)
     corpus, texts = texts_of(template)
     declared = _declared(config, corpus.model)
-    port = LivePort(base_url or declared.base_url)
-    found: list[tuple[float, ...]] = []
-    ordered = list(texts.values())
-    for start in range(0, len(ordered), BATCH):
-        request = EmbeddingRequest(corpus.model, tuple(ordered[start : start + BATCH]))
-        try:
-            found += port.embed_sync(request, CallInfo(number=1, ask="", purpose="embed")).reply.vectors
-        except ModelError as error:
-            raise CouldNotCheckError(
-                "no-answer", f"`{corpus.model}` does not answer: {error}", hint="start the model's server"
-            ) from None
+    found = asyncio.run(_asked(LivePort(base_url or declared.base_url), declared.ask_for or corpus.model, texts))
     vectors = Vectors(
         format=VECTORS_FORMAT, model=corpus.model, model_sha256=declared.sha256 or "", server=declared.server or "",
         prefix=corpus.prefix, recorded=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), dimension=len(found[0]),
@@ -76,6 +68,22 @@ def embed_world(config: Config, name: str, *, base_url: str | None = None) -> tu
     path = _folder(template) / FILE
     path.write_bytes(encoded(vectors))
     return path, vectors
+
+
+async def _asked(port: LivePort, model: str, texts: Mapping[str, str]) -> list[tuple[float, ...]]:
+    found: list[tuple[float, ...]] = []
+    ordered = list(texts.values())
+    try:
+        for start in range(0, len(ordered), BATCH):
+            request = EmbeddingRequest(model, tuple(ordered[start : start + BATCH]))
+            found += (await port.embed(request, CallInfo(number=1, ask="", purpose="embed"))).reply.vectors
+    except ModelError as error:
+        raise CouldNotCheckError(
+            "no-answer", f"`{model}` does not answer: {error}", hint="start the model's server"
+        ) from None
+    finally:
+        await close_clients()
+    return found
 
 
 def texts_of(template: WorldTemplate) -> tuple[Corpus, dict[str, str]]:
