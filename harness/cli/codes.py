@@ -313,5 +313,41 @@ _RUN = {
     ),
 }
 
-CODES: dict[str, Code] = {**_COMMAND, **_PROJECT, **_GOLDEN, **_CASSETTE, **_SCRIPT, **_RUN}
+_SERVE = {
+    "no-fastapi": Code(
+        _USAGE, "`harness serve` needs packages that are not installed", 'pip install "tapegate[serve]"'
+    ),
+    "cannot-listen": Code(_USAGE, "The address to serve on cannot be used", "choose another `--port`"),
+    "token-needed": Code(
+        _USAGE,
+        "A server that other machines can reach was to start without a token",
+        "set HARNESS_SERVE_TOKEN, or serve on 127.0.0.1",
+    ),
+    "bad-token": Code(_USAGE, "The token for serving is missing, too short or no plain text", "make a longer one"),
+    "wrong-token": Code(_USAGE, "A request showed no token, or a wrong one", "send `Authorization: Bearer TOKEN`"),
+    "wrong-host": Code(
+        _USAGE,
+        "A request was addressed to a host that is not served, as a page does that points a name at this machine",
+        "use the address that was printed, or `--allow-host NAME`",
+    ),
+    "wrong-origin": Code(_USAGE, "A page of another site made a browser send a request", "ask from the server itself"),
+    "not-json": Code(_USAGE, "The body of a request is not said to be JSON", "send `Content-Type: application/json`"),
+    "bad-request": Code(_USAGE, "A request has a wrong form", "mend what the message names"),
+    "slow-request": Code(_USAGE, "A request did not come to its end in time", "send it again"),
+    "body-too-large": Code(_USAGE, "A request is larger than any question needs", "send less"),
+    "question-too-long": Code(_USAGE, "A question is longer than what is taken", "shorten it"),
+    "too-many-requests": Code(_USAGE, "A client made more requests a minute than it may", "wait, or raise `--rate`"),
+    "too-many-runs": Code(_CHECK, "As many runs as allowed are under way", "ask again later, or raise `--runs`"),
+    "no-model": Code(
+        _USAGE, "A live question was asked of a server without a model", "start it with `harness serve --model M`"
+    ),
+    "no-such-recording": Code(_USAGE, "There is no recording of that trial", "GET /api/recordings lists them"),
+    "no-such-route": Code(_USAGE, "Nothing is served under that address", "GET / names what is"),
+    "no-such-session": Code(_USAGE, "There is no such conversation, or it was forgotten", "open another"),
+    "session-busy": Code(_USAGE, "The last question of a conversation is not answered yet", "wait for its answer"),
+    "client-gone": Code(_CHECK, "The client left before the answer was there", "ask again, and stay"),
+    "run-cancelled": Code(_CHECK, "A run was cancelled, because its client left or the server stops", "ask again"),
+}
+
+CODES: dict[str, Code] = {**_COMMAND, **_PROJECT, **_GOLDEN, **_CASSETTE, **_SCRIPT, **_RUN, **_SERVE}
 """What each code means, by code."""

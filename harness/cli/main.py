@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "run": "replay golden cases offline and judge them (the default mode: no key, no network)",
     "record": "run golden cases against a real model and keep its traffic",
+    "serve": "serve every design over HTTP: questions, streams, recordings",
     "accept": "make a run the committed baseline",
     "list": "list agents, sets, contracts or models",
     "cassettes": "check, show, explain, redact or export recordings",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from harness.matrix import Narrowing
 
 LEAN = "lean_react"
+ULTRATHINK = "ultrathink"
 _AGENT_OPTION = "agent option "
 """Start of the names under which an agent's own flags are parsed; no declared argument can have a blank."""
 
@@ -26,6 +27,7 @@ def add_narrowing(parser: argparse.ArgumentParser) -> None:
         "--agent", action="append", default=[], metavar="A", help="only this agent, `design` or `design@profile`"
     )
     parser.add_argument("--lean", action="store_true", help=f"short for `--agent {LEAN}`")
+    add_ultrathink(parser)
     parser.add_argument("--model", metavar="M", help="only this model")
     parser.add_argument(
         "--option",
@@ -39,6 +41,18 @@ def add_narrowing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tag", action="append", default=[], metavar="T", help="only cases with this tag")
     parser.add_argument(
         "--trials", type=positive, metavar="N", help="trials of each case, in place of what is declared"
+    )
+
+
+def add_ultrathink(parser: argparse.ArgumentParser) -> None:
+    """Declare the flags of extended thinking."""
+    parser.add_argument(
+        "--ultrathink",
+        action="store_true",
+        help=f"think at length from the start; without --agent, with the agent {ULTRATHINK}",
+    )
+    parser.add_argument(
+        "--ultrathink-budget", type=positive, metavar="N", help="tokens to think with; goes with --ultrathink"
     )
 
 
@@ -72,7 +86,14 @@ def add_agent_arguments(parser: Parser, args: argparse.Namespace) -> None:
 
 def chosen_agents(args: argparse.Namespace) -> list[str]:
     """Agents that the flags name."""
-    return [*args.agent, *([LEAN] if args.lean and LEAN not in args.agent else [])]
+    named = [*args.agent, *([LEAN] if args.lean and LEAN not in args.agent else [])]
+    return named or ([ULTRATHINK] if ultrathink_options(args) else [])
+
+
+def ultrathink_options(args: argparse.Namespace) -> dict[str, Any]:
+    """Options that the flags of extended thinking stand for."""
+    chosen = {"ultrathink": args.ultrathink or None, "ultrathink_budget": args.ultrathink_budget}
+    return {name: value for name, value in chosen.items() if value is not None}
 
 
 def chosen_options(args: argparse.Namespace) -> dict[str, Any]:
@@ -82,7 +103,7 @@ def chosen_options(args: argparse.Namespace) -> dict[str, Any]:
         for key, value in vars(args).items()
         if key.startswith(_AGENT_OPTION) and value is not None
     }
-    return {**own, **dict(args.option)}
+    return {**own, **ultrathink_options(args), **dict(args.option)}
 
 
 def narrowing_of(args: argparse.Namespace) -> Narrowing:

@@ -10,7 +10,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from harness.records.run import RunRecord
+from harness.records.messages import Usage
+from harness.records.run import RunRecord, Trial
 
 Json = Any
 
@@ -99,6 +100,23 @@ class AskDocument(msgspec.Struct, frozen=True, kw_only=True):
     """Why there is no complete answer; empty where there is one."""
 
 
+class AnswerDocument(AskDocument, frozen=True, kw_only=True):
+    """What `harness serve` answers to a question, and to a recording that is played."""
+
+    ok: bool
+    """Whether the agent came to its end, with a whole answer."""
+    session: str = ""
+    """The conversation that the question belongs to."""
+
+
+class ServeDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """`harness serve`: where it listens, who answers live questions (empty: nobody), and which designs it has."""
+
+    url: str
+    model: str
+    agents: tuple[str, ...]
+
+
 class ExplainDocument(msgspec.Struct, frozen=True, kw_only=True):
     """`harness explain CODE|CONTRACT|AGENT`."""
 
@@ -126,6 +144,8 @@ class ErrorDocument(msgspec.Struct, frozen=True, kw_only=True):
 DOCUMENTS: dict[str, Any] = {
     "run": RunRecord,
     "ask": AskDocument,
+    "serve": ServeDocument,
+    "serve-answer": AnswerDocument,
     "record": RecordDocument,
     "accept": AcceptDocument,
     "list": list[ListedItem],
@@ -136,6 +156,45 @@ DOCUMENTS: dict[str, Any] = {
     "error": ErrorDocument,
 }
 """The type of each document, by the name of its schema."""
+
+
+def ask_document(trial: Trial) -> AskDocument:
+    """What there is to tell of *trial*, which has at least one trace."""
+    return AskDocument(**_told(trial))
+
+
+def answer_document(trial: Trial, session: str = "") -> AnswerDocument:
+    """The same for a client of `harness serve`."""
+    told = _told(trial)
+    return AnswerDocument(**told, ok=told["status"] == "completed" and not trial.could_not_check, session=session)
+
+
+def _told(trial: Trial) -> dict[str, Json]:
+    ends = [trace.events[-1].data for trace in trial.traces]
+    usage = sum((end.usage for end in ends), Usage())
+    return {
+        "agent": trial.cell.agent,
+        "model": trial.cell.model,
+        "provenance": trial.provenance,
+        "status": ends[-1].status,
+        "answer": trial.traces[-1].answer,
+        "because": trial.could_not_check or ("" if ends[-1].status == "completed" else _because(trial)),
+        "llm_calls": sum(end.counts.llm for end in ends),
+        "tool_calls": sum(end.counts.tools for end in ends),
+        "tokens": {
+            "input": usage.input, "output": usage.output, "cached": usage.cached, "thinking": usage.thinking,
+        },
+    }  # fmt: skip
+
+
+def _because(trial: Trial) -> str:
+    """The last words of the agent or of the runtime on why it failed."""
+    for event in reversed(trial.traces[-1].events):
+        if event.type == "error":
+            return f"{event.data.kind}: {event.data.message}"
+        if event.type == "warning" and event.data.code == "agent_crash":
+            return f"{event.data.code}: {event.data.detail}"
+    return str(trial.traces[-1].events[-1].data.reason)
 
 
 def full(value: Any) -> Json:

@@ -1,0 +1,127 @@
+"""The routes that every design has: what there is, questions, conversations, recordings."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+from fastapi import APIRouter, Request
+from starlette.responses import PlainTextResponse, Response
+
+from harness.agents.hosting import HostedQuestion
+from harness.agents.load import LoadedAgent
+from harness.records.messages import Json
+from harness.records.run import Cell, Trial
+from harness.reports.documents import answer_document, full
+from harness.serve.host import AgentHost
+from harness.serve.recordings import Recordings
+from harness.serve.refusals import as_json
+from harness.serve.streams import trace_lines
+from harness.serve.workers import Run
+
+ENDPOINTS = """\
+tapegate: every design of this project over HTTP
+
+GET    /api/agents                                               designs, their profiles and options
+POST   /api/agents/AGENT/ask                                     {question, model?, options?, session?, stream?, lang?, world?}
+POST   /api/sessions                                             a conversation for follow-up questions
+GET    /api/sessions/SESSION                                     what was said in it
+GET    /api/recordings                                           recorded trials that can be played without a model
+POST   /api/recordings/SET/AGENT/MODEL/CASE/TRIAL[?stream=0]     play one
+"""
+
+
+class Ask(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The body of a question; *stream* asks for the trace as NDJSON in place of one JSON document."""
+
+    question: str
+    model: str = ""
+    options: dict[str, Json] = {}
+    session: str = ""
+    stream: bool = False
+    lang: str = "en"
+    world: str = ""
+    method: Literal["GET", "POST"] = "POST"
+
+
+def routes(host: AgentHost) -> APIRouter:
+    """The API of *host*."""
+    router = APIRouter()
+    recordings = Recordings(host.project)
+
+    @router.get("/", response_class=PlainTextResponse)
+    async def endpoints() -> str:
+        return ENDPOINTS
+
+    @router.get("/api/agents")
+    async def agents() -> Response:
+        return as_json(_agents(host), host.scrub)
+
+    @router.post("/api/agents/{agent}/ask")
+    async def ask(agent: str, request: Request) -> Response:
+        asked = await host.body(request, Ask)
+        question = HostedQuestion(
+            agent=agent, text=asked.question, session=asked.session, model=asked.model, options=asked.options,
+            lang=asked.lang, method=asked.method, world=asked.world,
+        )  # fmt: skip
+        return await _answered(host, request, host.start(question), stream=asked.stream, session=asked.session)
+
+    @router.post("/api/sessions")
+    async def open_session() -> Response:
+        return as_json({"session": host.open_session("")}, host.scrub, status=201)
+
+    @router.get("/api/sessions/{session}")
+    async def turns(session: str) -> Response:
+        return as_json({"session": session, "turns": host.turns(session, "")}, host.scrub)
+
+    @router.get("/api/recordings")
+    async def list_recordings() -> Response:
+        return as_json({"recordings": recordings.listed()}, host.scrub)
+
+    @router.post("/api/recordings/{set_}/{agent}/{model:path}/{case}/{trial:int}")
+    async def play(set_: str, agent: str, model: str, case: str, trial: int, request: Request) -> Response:
+        planned = recordings.find(Cell(agent, model, set_, case, trial))
+        stream = request.query_params.get("stream") != "0"
+        return await _answered(host, request, host.play(planned), stream=stream, session="")
+
+    return router
+
+
+async def _answered(host: AgentHost, request: Request, run: Run, *, stream: bool, session: str) -> Response:
+    if stream:
+        return host.ndjson(run, trace_lines(run))
+    trial = await host.unless_gone(request, _whole(run), run)
+    return as_json(full(answer_document(trial, session)), host.scrub)
+
+
+async def _whole(run: Run) -> Trial:
+    """
+    Wait for the end of *run*; a trial that ended badly is one too, and says so.
+
+    Raises:
+        HarnessError: There is nothing to tell but that it failed.
+    """
+    await run.ended()
+    if run.failure is not None and (run.trial is None or not run.trial.traces):
+        raise run.failure
+    assert run.trial is not None
+    return run.trial
+
+
+def _agents(host: AgentHost) -> dict[str, Any]:
+    listed = [_agent(host.agents[name]) for name in sorted(host.agents)]
+    broken = [{"name": name, "code": error.code, "message": error.message} for name, error in host.broken.items()]
+    models = sorted({host.live.model, *host.config.models}) if host.live.model else []
+    return {"agents": listed, "broken": broken, "model": host.live.model or None, "models": models}
+
+
+def _agent(agent: LoadedAgent) -> dict[str, Any]:
+    return {
+        "name": agent.name,
+        "about": agent.about,
+        "profiles": agent.profiles,
+        "default_model": agent.default_model,
+        "options": {
+            name: {"default": default, "help": agent.flags.get(name, "")} for name, default in agent.options.items()
+        },
+    }

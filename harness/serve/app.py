@@ -1,0 +1,72 @@
+"""The HTTP application: the API, the routes that agents bring along, and what every request and every error goes through."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from harness.errors import BadFileError, CouldNotCheckError, HarnessError, UsageError
+from harness.modules import load_module
+from harness.serve.api import routes
+from harness.serve.gatekeeper import Gatekeeper, Rules
+from harness.serve.host import AgentHost
+from harness.serve.refusals import refusal
+
+
+def create_app(host: AgentHost, rules: Rules) -> FastAPI:
+    """
+    Put the application together; it closes *host* when it shuts down.
+
+    Raises:
+        BadFileError: An agent's `app.py` does not load, or gives no routes.
+    """
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        yield
+        await host.close()
+
+    # the interactive pages of FastAPI load scripts from elsewhere
+    app = FastAPI(lifespan=lifespan, openapi_url=None, docs_url=None, redoc_url=None)
+    app.include_router(routes(host))
+    for agent in host.agents.values():
+        path = Path(agent.folder) / "app.py"
+        if path.is_file():
+            app.include_router(_own_routes(path, host))
+    _tell_errors(app, host)
+    app.add_middleware(Gatekeeper, rules=rules, scrub=host.scrub)
+    return app
+
+
+def _own_routes(path: Path, host: AgentHost) -> APIRouter:
+    make = getattr(load_module(path, kind="agent_app", code="bad-agent", package=True), "routes", None)
+    made = make(host) if callable(make) else None
+    if not isinstance(made, APIRouter):
+        raise BadFileError("bad-agent", "no `routes(host) -> fastapi.APIRouter`", at=str(path))
+    return made
+
+
+def _tell_errors(app: FastAPI, host: AgentHost) -> None:
+    @app.exception_handler(HarnessError)
+    async def refused(_request: Request, error: HarnessError) -> Response:
+        return refusal(error, host.scrub)
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(_request: Request, _error: RequestValidationError) -> Response:
+        return refusal(UsageError("bad-request", "a parameter is missing or of the wrong kind"), host.scrub)
+
+    @app.exception_handler(HTTPException)
+    async def unknown(_request: Request, error: HTTPException) -> Response:
+        missing = UsageError("no-such-route", f"{error.detail}", hint="GET / names what there is")
+        return refusal(missing, host.scrub, status=error.status_code)
+
+    @app.exception_handler(Exception)
+    async def failed(_request: Request, error: Exception) -> Response:
+        crash = CouldNotCheckError("internal", f"the server failed: {type(error).__name__}", hint="its log says more")
+        return refusal(crash, host.scrub)

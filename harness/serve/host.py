@@ -1,0 +1,210 @@
+"""The project behind the HTTP API: it starts runs, keeps conversations, and knows what can be asked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Coroutine, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+
+from harness.agents.hosting import HostedQuestion, Turn
+from harness.agents.load import LoadedAgent, list_agents, load_agent, split_name
+from harness.agents.trace_writer import Listener
+from harness.asking import LiveQuestion, answer, live_port, plan_question
+from harness.cassettes.redact import Scrubber
+from harness.config import Config
+from harness.errors import HarnessError, UsageError
+from harness.matrix import PlannedCell
+from harness.models.port import Port
+from harness.records.messages import Json
+from harness.records.run import Trial
+from harness.serve.conversations import Conversations
+from harness.serve.offline import NoModel
+from harness.serve.streams import NdjsonResponse, unless_gone
+from harness.serve.workers import Run, Workers
+from harness.trials import Project, replay
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+T = TypeVar("T")
+MOST_CHARACTERS = 20_000
+"""The longest question."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Live:
+    """Who answers live questions. Without *model* nobody does, and only recordings can be played."""
+
+    model: str = ""
+    base_url: str | None = None
+    """The server of *model*, in place of the declared one or the provider."""
+    world: str = ""
+    """The world that agents work in; empty for that of the first set of the matrix."""
+    options: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
+    """Options by design, which a question may override."""
+
+
+class AgentHost:
+    """`harness.agents.hosting.Host` over a project. To be made, used and closed in one event loop."""
+
+    def __init__(self, config: Config, live: Live, *, most_runs: int = 4) -> None:
+        self.config = config
+        self.live = live
+        self.project = Project(config)
+        self.agents, self.broken = _loaded(config)
+        self.scrub = Scrubber.from_env(os.environ).scrub
+        self._conversations = Conversations()
+        self._ports: dict[str, Port] = {}
+        if live.model:  # here and now: litellm takes seconds to load
+            self._ports[live.model] = live_port(self.project, live.model, live.base_url)
+        self._workers = Workers(most_runs, _close_clients if live.model else None)
+
+    @property
+    def world(self) -> str:
+        return self.live.world
+
+    def agent(self, name: str) -> LoadedAgent:
+        """
+        The design that *name* names.
+
+        Raises:
+            HarnessError: There is none, it has no such profile, or its code does not load.
+        """
+        design = split_name(name)[0]
+        if design in self.broken:
+            raise self.broken[design]
+        return load_agent(self.config.agents, name) if "@" in name or design not in self.agents else self.agents[design]
+
+    def open_session(self, owner: str) -> str:
+        return self._conversations.open(owner)
+
+    def turns(self, session: str, owner: str) -> tuple[Turn, ...]:
+        return self._conversations.turns(session, owner)
+
+    def start(self, question: HostedQuestion) -> Run:
+        _check_text(question.text)
+        self.agent(question.agent)
+        asked = self._asked(question)
+        if question.session:
+            turns = self._conversations.hold(question.session, question.owner)
+            asked = msgspec.structs.replace(asked, history=tuple({"role": t.role, "text": t.text} for t in turns))
+
+        def over(run: Run | None) -> None:
+            if question.session:
+                self._conversations.release(question.session, question.text, run.answer if run else "")
+
+        try:
+            planned = plan_question(self.project, asked)
+            self._load(planned)
+            port = self._port(asked)
+            return self._workers.start(
+                lambda tell: answer(self.project, planned, port, base_url=asked.base_url, on_event=tell), over
+            )
+        except BaseException:
+            over(None)
+            raise
+
+    def play(self, planned: PlannedCell) -> Run:
+        """
+        Play the recording of *planned*, as fast as it goes.
+
+        Raises:
+            HarnessError: Its agent or its world cannot be used, or too many runs are under way.
+        """
+        self._load(planned)
+
+        async def playing(tell: Listener) -> Trial:
+            return await replay(self.project, planned, port="fast", listener=tell)
+
+        return self._workers.start(playing)
+
+    async def unless_gone(self, request: Request, work: Coroutine[Any, Any, T], run: Run) -> T:
+        async def gone() -> None:
+            while (await request.receive())["type"] != "http.disconnect":
+                pass
+
+        return await unless_gone(work, gone(), run)
+
+    def ndjson(self, run: Run, lines: AsyncIterator[str]) -> Response:
+        return NdjsonResponse(run, lines, self.scrub)
+
+    async def body(self, request: Request, form: type[T]) -> T:
+        content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if content_type != "application/json":
+            raise UsageError(
+                "not-json", "the body is not said to be JSON", hint="send the header `Content-Type: application/json`"
+            )
+        try:
+            return msgspec.json.decode(await request.body(), type=form)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            raise UsageError("bad-request", f"the body cannot be used: {error}") from None
+
+    async def close(self) -> None:
+        """End every run, and give back what they held."""
+        await self._workers.close()
+        self.project.close()
+
+    def _asked(self, question: HostedQuestion) -> LiveQuestion:
+        """
+        Who is asked, and with what options.
+
+        Raises:
+            UsageError: No model is there to ask, or not that one.
+        """
+        model = question.model or self.live.model
+        if not self.live.model and question.model_needed:
+            raise UsageError(
+                "no-model",
+                "this server was started without a model, so it plays recordings only",
+                hint="start it with `harness serve --model M`, or POST to one of the addresses of /api/recordings",
+            )
+        if model not in {self.live.model, *self.config.models}:
+            known = ", ".join(sorted({self.live.model, *self.config.models} - {""}))
+            raise UsageError("no-such-model", f"the model `{model}` is not served here", hint=f"models: {known}")
+        options = {**self.live.options.get(split_name(question.agent)[0], {}), **question.options}
+        return LiveQuestion(
+            agent=question.agent, text=question.text, model=model, options=options, lang=question.lang,
+            base_url=self.live.base_url if model == self.live.model else None,
+            method=question.method, world=question.world or self.live.world,
+        )  # fmt: skip
+
+    def _port(self, asked: LiveQuestion) -> Port:
+        if not asked.model:
+            return NoModel()
+        if asked.model not in self._ports:
+            self._ports[asked.model] = live_port(self.project, asked.model, asked.base_url)
+        return self._ports[asked.model]
+
+    def _load(self, planned: PlannedCell) -> None:
+        """Read what the trial needs now, in the server's own thread, so that the workers only look it up."""
+        self.project.agent(planned.cell.agent)
+        assert self.project.world(planned).module is not None or not self.project.world(planned).folder
+
+
+def _check_text(text: str) -> None:
+    if not text.strip():
+        raise UsageError("bad-request", "the question is empty", hint="say what is asked")
+    if len(text) > MOST_CHARACTERS:
+        raise UsageError("question-too-long", f"the question is longer than {MOST_CHARACTERS:,} characters")
+
+
+def _loaded(config: Config) -> tuple[dict[str, LoadedAgent], dict[str, HarnessError]]:
+    """Every agent of the project, and why those that do not load do not."""
+    loaded: dict[str, LoadedAgent] = {}
+    broken: dict[str, HarnessError] = {}
+    for name in list_agents(config.agents):
+        try:
+            loaded[name] = load_agent(config.agents, name)
+        except HarnessError as error:
+            broken[name] = error
+    return loaded, broken
+
+
+async def _close_clients() -> None:
+    from harness.models.litellm_client import close_clients
+
+    await close_clients()
