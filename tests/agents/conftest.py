@@ -15,7 +15,15 @@ from harness.records.tool import ToolAnswer, ToolError, tool
 from harness.records.trace import Effect
 from harness.testing.fakes import FakeWorld
 
+from .any_model import SHARES
+
 AGENTS = Path(__file__).parent.parent.parent / "agents"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what the random models made the designs do."""
+    for line in SHARES.lines():
+        terminalreporter.write_line(line)
 
 
 @tool(effect="read", ms=5)

@@ -6,7 +6,6 @@ import json
 from itertools import cycle, islice
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,8 +13,10 @@ from harness.agents.load import LoadedAgent
 from harness.contracts.catalogue import builtin
 from harness.contracts.judge import judge
 from harness.records.case import GoldenCase, Leg, Limits
-from harness.records.messages import ThinkingBlock, ToolCall
-from harness.testing.fakes import Ran, Said, call, calls, fails, run_agent, says
+from harness.records.messages import ModelReply, ThinkingBlock, ToolCall
+from harness.testing.fakes import Said, call, calls, fails, run_agent, says
+
+from .any_model import SHARES, many
 
 MOST = 20
 NUMBERS = st.integers(-1, 4)
@@ -82,8 +83,24 @@ OBJECTS = st.one_of(
     ),
     st.fixed_dictionaries({"action": st.sampled_from(["finish", "fail"]), "result": st.sampled_from(["", "7 °C"])}),
 )
+
+
+def says_object(found: object) -> ModelReply:
+    """A reply that is one JSON object."""
+    return says(json.dumps(found))
+
+
+SENSIBLE = st.sampled_from(
+    [
+        {"thought": "Erst messen.", "steps": ["messen", "notieren"]},
+        {"action": "get_weather", "args": {"city": "Berlin"}, "answer": "{temperature_c} °C", "if_it_fails": "Nein."},
+        {"action": "write_note", "args": {"text": "7 °C"}, "answer": "Notiert.", "if_it_fails": "Nein."},
+        {"action": "finish", "result": "7 °C"},
+    ]
+)
 BY_PROMPT: st.SearchStrategy[Said] = st.one_of(
-    OBJECTS.map(lambda found: says(json.dumps(found))),
+    SENSIBLE.map(says_object),
+    OBJECTS.map(says_object),
     OBJECTS.map(lambda found: says(json.dumps(found)[:-3])),
     OBJECTS.map(lambda found: says(f"Also:\n{json.dumps(found)}", finish_reason="length")),
     st.builds(says, WORDS),
@@ -92,11 +109,12 @@ BY_PROMPT: st.SearchStrategy[Said] = st.one_of(
 STOPS = st.none() | st.integers(1, 8)
 
 
-def check(agent: LoadedAgent, replies: list[Said], world: Any, question: str, stop: int | None) -> Ran:
+def check(agent: LoadedAgent, replies: list[Said], world: Any, question: str, stop: int | None) -> None:
     """Run *agent*, stopped and resumed where *stop* says so, and hold the run to every structural contract."""
     legs = (Leg(stop_after={"state_saved": stop}), Leg(resume=True)) if stop else ()
     case = GoldenCase(id="case", question=question, class_="complex", limits=Limits(llm_calls=MOST), legs=legs)
     ran = run_agent(agent, islice(cycle(replies), MOST + 1), world=world, case=case)
+    SHARES.count(ran)
     held = [
         contract
         for contract in builtin().values()
@@ -122,17 +140,21 @@ def check(agent: LoadedAgent, replies: list[Said], world: Any, question: str, st
         "no_session",
         "stopped",
     )
-    return ran
 
 
+@many
 @given(replies=st.lists(NATIVE, min_size=1, max_size=8), stop=STOPS)
 def test_lean_react_under_any_model(lean: LoadedAgent, new_world: Any, replies: list[Said], stop: int | None) -> None:
     """Random calls, errors, thinking and silence, stopped anywhere: the loop keeps its contracts and ends."""
     check(lean, replies, new_world(), "Miss und notiere.", stop)
 
 
-@pytest.mark.parametrize("question", ["Wie warm ist es?", "Miss, dann notiere."])
-@given(replies=st.lists(BY_PROMPT, min_size=1, max_size=8), stop=STOPS)
+@many
+@given(
+    question=st.sampled_from(["Wie warm ist es?", "Miss, dann notiere."]),
+    replies=st.lists(BY_PROMPT, min_size=1, max_size=8),
+    stop=STOPS,
+)
 def test_plan_execute_under_any_model(
     old: LoadedAgent, new_world: Any, question: str, replies: list[Said], stop: int | None
 ) -> None:
