@@ -111,6 +111,10 @@ class Host(Protocol):
         """
         ...
 
+    def json(self, document: Json, *, status: int = 200) -> Response:
+        """*document* as a whole answer, without secrets."""
+        ...
+
     def ndjson(self, run: HostedRun, lines: AsyncIterator[str]) -> Response:
         """Stream *lines*, made from *run*, each as soon as it is there; when the client leaves, *run* is cancelled."""
         ...

@@ -15,7 +15,6 @@ from harness.records.run import Cell, Trial
 from harness.reports.documents import answer_document, full
 from harness.serve.host import AgentHost
 from harness.serve.recordings import Recordings
-from harness.serve.refusals import as_json
 from harness.serve.streams import trace_lines
 from harness.serve.workers import Run
 
@@ -55,7 +54,7 @@ def routes(host: AgentHost) -> APIRouter:
 
     @router.get("/api/agents")
     async def agents() -> Response:
-        return as_json(_agents(host), host.scrub)
+        return host.json(_agents(host))
 
     @router.post("/api/agents/{agent}/ask")
     async def ask(agent: str, request: Request) -> Response:
@@ -68,15 +67,15 @@ def routes(host: AgentHost) -> APIRouter:
 
     @router.post("/api/sessions")
     async def open_session() -> Response:
-        return as_json({"session": host.open_session("")}, host.scrub, status=201)
+        return host.json({"session": host.open_session("")}, status=201)
 
     @router.get("/api/sessions/{session}")
     async def turns(session: str) -> Response:
-        return as_json({"session": session, "turns": host.turns(session, "")}, host.scrub)
+        return host.json({"session": session, "turns": host.turns(session, "")})
 
     @router.get("/api/recordings")
     async def list_recordings() -> Response:
-        return as_json({"recordings": recordings.listed()}, host.scrub)
+        return host.json({"recordings": recordings.listed()})
 
     @router.post("/api/recordings/{set_}/{agent}/{model:path}/{case}/{trial:int}")
     async def play(set_: str, agent: str, model: str, case: str, trial: int, request: Request) -> Response:
@@ -91,7 +90,7 @@ async def _answered(host: AgentHost, request: Request, run: Run, *, stream: bool
     if stream:
         return host.ndjson(run, trace_lines(run))
     trial = await host.unless_gone(request, _whole(run), run)
-    return as_json(full(answer_document(trial, session)), host.scrub)
+    return host.json(full(answer_document(trial, session)))
 
 
 async def _whole(run: Run) -> Trial:

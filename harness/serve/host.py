@@ -22,6 +22,7 @@ from harness.records.messages import Json
 from harness.records.run import Trial
 from harness.serve.conversations import Conversations
 from harness.serve.offline import NoModel
+from harness.serve.refusals import as_json
 from harness.serve.streams import NdjsonResponse, unless_gone
 from harness.serve.workers import Run, Workers
 from harness.trials import Project, replay
@@ -128,6 +129,9 @@ class AgentHost:
                 pass
 
         return await unless_gone(work, gone(), run)
+
+    def json(self, document: Json, *, status: int = 200) -> Response:
+        return as_json(document, self.scrub, status=status)
 
     def ndjson(self, run: Run, lines: AsyncIterator[str]) -> Response:
         return NdjsonResponse(run, lines, self.scrub)
