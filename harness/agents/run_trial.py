@@ -49,11 +49,13 @@ class WorldCopy(Protocol):
 
     now: str
     user: str
-    embed: Callable[..., Any] | None
+    embed: Any
     """Set before the agent is built: what tools that search by meaning embed with."""
 
     @property
     def tools(self) -> Sequence[Callable[..., Any]]: ...
+    @property
+    def oracles(self) -> Mapping[str, Callable[..., Json]]: ...
     def store_digest(self) -> str: ...
     def diff(self) -> tuple[Effect, ...]: ...
     def close(self) -> None: ...
@@ -163,7 +165,7 @@ class _Stretch:
         self.writer = TraceWriter(trial_id, setup.clock, stop_after=leg.stop_after, listener=setup.listener)
         self.tools = TracedTools(
             setup.world.tools, writer=self.writer, clock=setup.clock, limits=case.limits, faults=case.faults,
-            external=setup.external, calls_before=progress.tool_calls,
+            external=setup.external, calls_before=progress.tool_calls, oracles=setup.world.oracles,
         )  # fmt: skip
         self.models = TracedModels(
             setup.port, default_model=setup.default_model, writer=self.writer, clock=setup.clock,

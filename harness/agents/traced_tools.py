@@ -45,6 +45,7 @@ class _Done(msgspec.Struct, frozen=True):
     effects: tuple[Effect, ...] = ()
     hits: int | None = None
     ms: int = 0
+    expected: Json = None
     truncated: bool = False
     cached: bool = False
 
@@ -62,8 +63,10 @@ class TracedTools:
         faults: Iterable[Fault] = (),
         external: External | None = None,
         calls_before: int = 0,
+        oracles: Mapping[str, Callable[..., Json]] | None = None,
     ) -> None:
         self._tools: dict[str, Tool] = {}
+        self._oracles = oracles or {}
         self._writer = writer
         self._clock = clock
         self._limits = limits
@@ -194,7 +197,7 @@ class TracedTools:
         result = ToolResult(
             call_id=call_id, tool=name, ok=done.ok, error_kind=done.error_kind, text=done.text,
             value_digest=digest(done.value), hits=done.hits, effects=done.effects, ms=done.ms,
-            truncated=done.truncated, cached=done.cached,
+            expected=done.expected, truncated=done.truncated, cached=done.cached,
         )  # fmt: skip
         self._writer.emit(result, span=span, turn=turn, round_=round_)
         return ToolOutcome(
@@ -233,13 +236,15 @@ class TracedTools:
             return _failed(cast("ErrorKind", fault), f"{name}: {fault}", ms=tool.ms)
         try:
             checked = tool.check(args)
-            return _answered(await self._invoke(tool, checked), tool.ms)
+            done = _answered(await self._invoke(tool, checked), tool.ms)
         except ToolError as error:
             return _failed(cast("ErrorKind", error.kind), error.message, ms=tool.ms)
         except TimeoutError as error:
             return _failed("timeout", str(error) or f"{name} timed out", ms=tool.ms)
         except Exception as error:  # noqa: BLE001  # a tool's crash is a fact for the model, never the end of the run
             return _failed("crash", f"{name} failed: {type(error).__name__}: {error}", ms=tool.ms)
+        oracle = self._oracles.get(name)
+        return done if oracle is None else msgspec.structs.replace(done, expected=_foretold(oracle, checked))
 
     async def _invoke(self, tool: Tool, args: dict[str, Json]) -> Json:
         if tool.effect == "external" and self._external is not None:
@@ -277,6 +282,14 @@ def _answered(value: Json, ms: int) -> _Done:
     if isinstance(value, ToolAnswer):
         return _Done(True, _as_text(value.value), value.value, None, value.effects, value.hits, ms)
     return _Done(True, _as_text(value), value, None, (), None, ms)
+
+
+def _foretold(oracle: Callable[..., Json], args: Mapping[str, Json]) -> Json:
+    """What *oracle* says; where it fails, that is what the trace says, for the contract that wanted to compare."""
+    try:
+        return oracle(**args)
+    except Exception as error:  # noqa: BLE001  # an oracle is no part of the run that it watches
+        return {"oracle_failed": f"{type(error).__name__}: {error}"}
 
 
 def _shortened(done: _Done, cut: Callable[[Json, str], str]) -> _Done:

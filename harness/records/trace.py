@@ -201,6 +201,8 @@ class ToolResult(_Data, frozen=True, kw_only=True, omit_defaults=True):
     hits: int | None = None
     """For a search: how many results it found. 0 is a failed search."""
     effects: tuple[Effect, ...] = ()
+    expected: Json = None
+    """What the world's own rows say to this call, computed apart from the tool; no model sees it. None: not stated."""
     truncated: bool = False
     cached: bool = False
     ms: int = 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -73,6 +73,7 @@ class FakeWorld:
         self.user = "vera"
         self.embed: Callable[..., Any] | None = None
         self.tools = tuple(tools)
+        self.oracles: Mapping[str, Callable[..., Json]] = {}
         self.store: dict[str, Json] = {} if store is None else store
         self._before = dict(self.store)
 

@@ -22,15 +22,25 @@ from typing import TYPE_CHECKING, Any
 
 from harness.errors import BadFileError, HarnessError, UsageError
 from harness.records.digest import digest
-from harness.records.messages import Json
+from harness.records.messages import EmbeddingReply, Json
 from harness.records.trace import Effect
 from harness.worlds.backend import Backend, Embed, TrialStore, embed_outside_a_trial
-from harness.worlds.world_file import Table, WorldFile, empty_world_file, list_worlds, load_tools, load_world_file
+from harness.worlds.world_file import (
+    Table,
+    WorldFile,
+    empty_world_file,
+    list_worlds,
+    load_oracles,
+    load_tools,
+    load_world_file,
+)
 
 if TYPE_CHECKING:
     from harness.worlds.store import Dump, Row, Store
 
 ToolFunction = Callable[..., Any]
+Oracle = Callable[..., Json]
+"""Says from a world's rows alone what a call of a tool must come to; takes the tool's arguments."""
 
 EMPTY = "empty"
 """The name of the world without tools and rows, for cases that need none; a folder of that name comes first."""
@@ -71,6 +81,11 @@ class WorldTemplate:
     def module(self) -> ModuleType | None:
         """The world's `tools.py`; None for the empty world."""
         return load_tools(self.folder) if self.folder else None
+
+    @cached_property
+    def oracle_module(self) -> ModuleType | None:
+        """The world's `oracles.py`, or None."""
+        return load_oracles(self.folder) if self.folder else None
 
     @property
     def backend(self) -> Backend:
@@ -122,8 +137,9 @@ class World:
         self.user = template.user
         self.settings = template.settings
         self.seed = seed
-        self.embed: Embed = embed_outside_a_trial
-        """Turns texts into vectors by the trial's model client; the runtime sets it before it asks for the tools."""
+        self.embedded: dict[str, tuple[float, ...]] = {}
+        """The vector that `embed` gave for each text in this trial, so that an oracle need not ask again."""
+        self._embed: Embed = embed_outside_a_trial
         self._template = template
         self._own: Store | None = None
         self._store: TrialStore | None = None
@@ -142,6 +158,27 @@ class World:
                 f"build(world) does not give its tools: {type(error).__name__}: {error}",
                 at=str(module.__file__),
             ) from error
+
+    @cached_property
+    def oracles(self) -> Mapping[str, Oracle]:
+        """What `oracles(world)` of `oracles.py` gives, by the tool's name; empty where there is no such file."""
+        module = self._template.oracle_module
+        oracles: Mapping[str, Oracle] = module.oracles(self) if module is not None else {}
+        return oracles
+
+    @property
+    def embed(self) -> Embed:
+        """Turns texts into vectors by the trial's model client; the runtime sets it before an agent is built."""
+        return self._remembered
+
+    @embed.setter
+    def embed(self, embed: Embed) -> None:
+        self._embed = embed
+
+    async def _remembered(self, texts: Sequence[str], *, model: str | None = None) -> EmbeddingReply:
+        reply = await self._embed(texts, model=model)
+        self.embedded.update(zip(texts, reply.vectors, strict=False))
+        return reply
 
     @property
     def store(self) -> Any:

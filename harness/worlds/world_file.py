@@ -139,6 +139,22 @@ def load_tools(folder: Path) -> ModuleType:
     return module
 
 
+def load_oracles(folder: Path) -> ModuleType | None:
+    """
+    Import `oracles.py` of *folder* under a private name; None where there is none.
+
+    Raises:
+        BadFileError: It does not load, or it has no `oracles`.
+    """
+    path = folder / "oracles.py"
+    if not path.is_file():
+        return None
+    module = load_module(path, kind=f"oracles_{folder.name}", code="bad-world")
+    if not callable(getattr(module, "oracles", None)):
+        raise BadFileError("bad-world", "has no function oracles(world)", at=str(path))
+    return module
+
+
 def _build(content: bytes, path: Path, variant: str) -> WorldFile:
     from harness.goldensets.yaml_tree import read_yaml
     from harness.worlds.store import Store

@@ -38,6 +38,7 @@ class Shelf:
         self.embed: Callable[..., Any] | None = None
         self.closed = 0
         self.tools: Sequence[Callable[..., Any]] = (self.look, self.put, self.stuck)
+        self.oracles: dict[str, Callable[..., Any]] = {}
 
     @tool(effect="read", ms=80)
     def look(self) -> str:
@@ -515,3 +516,24 @@ def test_a_fault_that_never_comes_gives_no_verdict() -> None:
     trial = ran(looks, call("look", {}), ModelReply(text="Empty."), case=case)
 
     assert ("fault-unused", "the fault on lokk never came: no call") == (trial.code, trial.because)
+
+
+def test_an_oracle_speaks_to_contracts_alone() -> None:
+    """What the world's rows say to a good call stands beside its result, and not in what the model gets."""
+    world = Shelf()
+    world.oracles = {"look": lambda: {"box": world.box}, "stuck": lambda: 1}
+    trial = ran(looks, call("look", {}), ModelReply(text="."), world=world)
+    failed = ran(looks, call("stuck", {}), ModelReply(text="."), world=world)
+
+    assert [("empty", {"box": "empty"})] == [(r.data.text, r.data.expected) for r in trial.traces[0].of("tool_result")]
+    assert [None] == [result.data.expected for result in failed.traces[0].of("tool_result")]
+
+
+def test_an_oracle_that_fails_does_not_fail_the_tool() -> None:
+    """A mistake in an oracle is told to the contract that wanted to compare, and changes nothing in the run."""
+    world = Shelf()
+    world.oracles = {"look": lambda: {}["box"]}
+    trial = ran(looks, call("look", {}), ModelReply(text="."), world=world)
+    result = trial.traces[0].of("tool_result")[0].data
+
+    assert (True, "empty", {"oracle_failed": "KeyError: 'box'"}) == (result.ok, result.text, result.expected)

@@ -79,6 +79,18 @@ def test_tools_that_cannot_be_used_are_told(tmp_path, tools, said, make_world):
         _ = load_world(place).open().tools
 
 
+def test_oracles_that_cannot_be_used_are_told(tmp_path, make_world):
+    """A world may go without oracles; a file of them without the function is an error that names it."""
+    folder = make_world(tmp_path)
+    none = load_world(folder).open().oracles
+    (folder / "oracles.py").write_text("x = 1", encoding="utf-8")
+
+    assert {} == none
+    with pytest.raises(BadFileError, match=r"has no function oracles\(world\)") as caught:
+        _ = load_world(folder).open().oracles
+    assert str(folder / "oracles.py") == caught.value.at
+
+
 def test_error_in_tools_is_not_hidden(tmp_path, make_world):
     """A `tools.py` that raises does so each time: nothing half-imported stays behind."""
     place = make_world(tmp_path, tools="raise RuntimeError('broken')")
