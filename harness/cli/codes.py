@@ -103,6 +103,14 @@ _PROJECT = {
     "bad-agent": Code(
         _USAGE, "An agent's `agent.py` does not load, or has no `build`", "mend it at the line that is named"
     ),
+    "bad-workflow": Code(
+        _USAGE,
+        "A design's workflow file is no graph that can be walked: a dead end, a node or a condition that does not exist",
+        "mend the file at the line that is named",
+    ),
+    "bad-option": Code(
+        _USAGE, "An option of an agent has a value that it cannot have", "`harness explain AGENT` lists its options"
+    ),
     "bad-text": Code(_CHECK, "A text of the trial holds half a character", "look at what the model or a tool answered"),
     "fault-unused": Code(
         _CHECK,

@@ -126,9 +126,10 @@ class Codes:
 
 @pytest.fixture(scope="module")
 def sources() -> dict[str, str]:
-    """Every file of the product but the table itself."""
-    files = [path for path in sorted(SOURCE.rglob("*.py")) if path != TABLE]
-    return {path.relative_to(SOURCE).as_posix(): path.read_text(encoding="utf-8") for path in files}
+    """Every file of the product and its agents but the table itself."""
+    root = SOURCE.parent
+    files = [path for folder in (SOURCE, root / "agents") for path in sorted(folder.rglob("*.py")) if path != TABLE]
+    return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in files}
 
 
 def test_every_code_in_the_source_is_explained(sources):
