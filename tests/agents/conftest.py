@@ -82,6 +82,12 @@ def old() -> LoadedAgent:
 
 
 @pytest.fixture(scope="session")
+def desk() -> LoadedAgent:
+    """The news desk."""
+    return load_agent(AGENTS, "newsdesk")
+
+
+@pytest.fixture(scope="session")
 def part() -> Callable[[LoadedAgent, str], ModuleType]:
     """A module of an agent's folder, by the agent and the module's name."""
 
