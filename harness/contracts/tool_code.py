@@ -97,13 +97,13 @@ def same_value(first: Json, second: Json) -> bool:
 def _block(text: str, opening: re.Match[str]) -> Block:
     first: Block | None = None
     closing = re.compile(f"`{{{len(opening['ticks'])},}}")
-    for tries, fence in enumerate(closing.finditer(text, opening.end(), opening.end() + MOST_CHARS)):
+    for tries, fence in enumerate(closing.finditer(text, opening.end())):
         inside = text[opening.end() : fence.start()]
         block = Block(inside, statements(inside), True, opening.start(), fence.end())
         if block.asked is not None:
             return block
         first = first or block
-        if tries == MOST_BLOCKS:
+        if len(inside) > MOST_CHARS or tries == MOST_BLOCKS:
             break
     rest = text[opening.end() :]
     return first or Block(rest, statements(rest), False, opening.start(), len(text))

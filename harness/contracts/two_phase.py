@@ -135,7 +135,7 @@ def _is_safe(text: str, view: TrialView) -> bool:
     word = re.match(r"\s*(?P<word>\w*)(?P<after>.?)", text)
     if word is None or "`" in text or "~" in text or "(" in text or not word["word"]:
         return False
-    names = (*view.offered, "tool_code", "print", "default_api")
+    names = (*view.offered, "tool_code", "tool_output", "tool_call", "print", "default_api")
     return not any(name.startswith(word["word"]) for name in names)
 
 

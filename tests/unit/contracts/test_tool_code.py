@@ -81,6 +81,9 @@ def test_limits():
     assert statements("f()\n" * (MOST_STATEMENTS + 1)) is None
     assert statements(f"f('{'x' * MOST_CHARS}')") is None
     assert len(blocks_in(f"{fenced('f()')}\n" * (MOST_BLOCKS + 1))) == MOST_BLOCKS
+    long, short = blocks_in(f"{fenced('x' * MOST_CHARS)}\n{fenced('g()')}")
+    assert (None, True) == (long.asked, long.closed)
+    assert [Asked("g")] == list(short.asked)
 
 
 @pytest.mark.parametrize(

@@ -118,11 +118,9 @@ def test_cg3_data_only():
     )
 
 
-def changes(**row):
-    """A change of a row."""
-    return tool_use(
-        "update_user_profile", {"username": "vera"}, effect="write", effects=(Effect("users", "1", None, row),)
-    )
+def changes(kind, key, **args):
+    """A tool that changed the row *key*."""
+    return tool_use("write_file", args, effect="write", effects=(Effect(kind, key, None, "x"),))
 
 
 @pytest.mark.parametrize(
@@ -132,13 +130,15 @@ def changes(**row):
         (use(username="boris", feeling="Happy", error="denied"), "kept"),
         (use(username="boris", feeling="Happy"), "update_current_feeling worked for boris, the user is vera"),
         (use(username=["vera"], feeling="Happy"), "update_current_feeling worked for ['vera'], the user is vera"),
-        (changes(username="vera"), "kept"),
-        (changes(username="boris"), "update_user_profile changed a row of boris, the user is vera"),
+        (changes("files", "vera/a.txt", path="a.txt"), "kept"),
+        (changes("clusters", "120"), "kept"),
+        (changes("files", "boris/a.txt", path="../../boris/a.txt"), "write_file changed a row of boris, the user is vera"),
+        (changes("profile", "boris/city", username="vera"), "write_file changed a row of boris, the user is vera"),
         (tool_use("read_file", {"path": "a"}), "vacuous"),
     ],
-)
+)  # fmt: skip
 def test_cg4_own_user(steps, found):
-    """Tools work for the session's user; another name is refused."""
+    """Tools work for the session's user; another name is refused, and nobody else's rows are changed."""
     assert [found] == reasons(check(own_user_only, make_trace(steps, started={"user": "vera"})))
 
 
