@@ -160,7 +160,8 @@ class _Worker:
     """A thread whose event loop runs until it is stopped."""
 
     def __init__(self, name: str) -> None:
-        self._loop = asyncio.new_event_loop()
+        self._runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)  # with a factory it leaves this thread alone
+        self._loop = self._runner.get_loop()
         self._thread = threading.Thread(target=self._turn, name=name, daemon=True)
         self._thread.start()
 
@@ -172,12 +173,8 @@ class _Worker:
         self._thread.join(GRACE_SECONDS)
 
     def _turn(self) -> None:
-        try:
+        with self._runner:  # cancels what libraries left running in the loop
             self._loop.run_forever()
-        finally:
-            self._loop.run_until_complete(self._loop.shutdown_asyncgens())
-            self._loop.run_until_complete(self._loop.shutdown_default_executor())
-            self._loop.close()
 
 
 async def _awaited(value: Awaitable[None]) -> None:
