@@ -22,6 +22,8 @@ from harness.records.digest import digest_bytes
 
 Json = Any
 REFERENCE = "reference"
+CODE = frozenset({".py", ".yaml", ".yml", ".json", ".toml", ".sql"})
+"""Files that make up what an agent does: a graph or a schema that is data counts as much as Python."""
 FALLBACK_MODEL = "gpt-4.1-mini"
 
 
@@ -40,7 +42,7 @@ class LoadedAgent:
     flags: Mapping[str, str] = field(default_factory=dict)
     """Help text of each option."""
     digest: str = ""
-    """Digest of every Python file in the folder and in those of the designs that it builds on: the identity of the code."""
+    """Digest of every file of code or data in the folder and in those of the designs that it builds on: the identity of the code."""
     prompt_digest: str = ""
     """Digest of `prompts.py` alone, and of those of the designs that it builds on."""
     folder: str = ""
@@ -149,7 +151,7 @@ def _no_such_agent(folder: Path, design: str) -> UsageError:
 def _code_digest(folders: Iterable[Path]) -> str:
     content = hashlib.sha256()
     for folder in folders:
-        for path in sorted(folder.rglob("*.py")):
+        for path in sorted(path for path in folder.rglob("*") if path.suffix in CODE):
             content.update(str(path.relative_to(folder)).encode())
             content.update(_read(path))
     return content.hexdigest()[:16]

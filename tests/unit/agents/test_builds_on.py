@@ -36,6 +36,18 @@ def test_a_change_of_the_inner_design_is_one_of_the_outer(tmp_path: Path) -> Non
     assert before["other"].prompt_digest == after["other"].prompt_digest
 
 
+def test_a_graph_that_is_data_is_code(tmp_path: Path) -> None:
+    """A changed YAML file beside the agent is another design; a note in prose is not."""
+    folder = design(tmp_path, "drawn", PLAIN)
+    before = load_agent(tmp_path, "drawn").digest
+    (folder / "notes.txt").write_text("hm", encoding="utf-8")
+    noted = load_agent(tmp_path, "drawn").digest
+    (folder / "workflow.yaml").write_text("nodes: {}", encoding="utf-8")
+
+    assert before == noted
+    assert before != load_agent(tmp_path, "drawn").digest
+
+
 @pytest.mark.parametrize(
     ("named", "because"),
     [
