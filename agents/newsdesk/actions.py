@@ -120,10 +120,10 @@ def _first_action(text: str) -> tuple[dict[str, Json], int, int]:
             _check_stands_alone(text[:start].rstrip(), problem)
             return value, start, place
         seen_object = seen_object or isinstance(value, dict)
-    if seen_object:
-        raise MalformedReplyError("no_action", "o objeto JSON não tem a chave `action`")
     if problem and '"action"' in text:
         raise MalformedReplyError("broken_json", f"o JSON da ação não é válido: {problem}")
+    if seen_object:
+        raise MalformedReplyError("no_action", "o objeto JSON não tem a chave `action`")
     raise MalformedReplyError("no_json", "não há um objeto JSON com a chave `action`")
 
 

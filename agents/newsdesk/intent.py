@@ -14,6 +14,9 @@ from typing import NamedTuple
 PRIORITIES = ("P1_CRITICO", "P2_ESTRATEGICO", "P3_MONITORAMENTO", "IRRELEVANTE")
 """Every priority that the store knows."""
 
+FOLLOW_UP_WORDS = 6
+"""A question that only adds to an earlier one has at most so many words."""
+
 
 class Intent(NamedTuple):
     """What a question asks for; what its words do not tell is empty."""
@@ -59,6 +62,11 @@ def tells_of_oneself(text: str) -> bool:
     return "?" not in text and bool(_FIRST_PERSON.search(_QUOTED.sub(" ", text)))
 
 
+def follows_up(text: str) -> bool:
+    """Whether *text* only adds to an earlier question, such as “E ontem?”."""
+    return bool(_FOLLOW_UP.match(text)) and len(text.split()) <= FOLLOW_UP_WORDS
+
+
 def is_portuguese(text: str) -> bool:
     """Whether *text* reads as Portuguese; anything else is answered in English where code has to answer."""
     return bool(_PORTUGUESE.search(text))
@@ -77,7 +85,7 @@ def days_before(day: str, number: int) -> str:
 
 _QUOTED = re.compile(r"[\"“”«»„][^\"“”«»„]*[\"“”«»„]|‘[^’]*’|`[^`]*`|(?<!\w)'[^']*'(?!\w)")
 _VERBS = (
-    r"(?:mud(?:e|ar|a)|alter(?:e|ar|a)|atualiz(?:e|ar|a)|troqu?(?:e|ar)|defin(?:a|ir)|coloqu?(?:e|ar)|marqu?(?:e|ar)"
+    r"(?:mud(?:e|ar|a)|alter(?:e|ar|a)|atualiz(?:e|ar|a)|tro(?:que|car)|defin(?:a|ir)|colo(?:que|car)|mar(?:que|car)"
     r"|reclassifi(?:que|car)|classifi(?:que|car)|pass(?:e|ar)|mov(?:a|er)|promov(?:a|er)|rebaix(?:e|ar)|ajust(?:e|ar)"
     r"|change|set|update|mark|move|make|reclassify|classify|raise|lower|promote|demote|put|turn|switch)"
 )
@@ -141,6 +149,7 @@ _DATES = tuple(
     )
 )
 _FIRST_PERSON = re.compile(r"\b(?:eu|estou|sinto|me|meu|minha|i|i['’]m|my|ich|mir|mein|я|мне|меня)\b|我", re.IGNORECASE)
+_FOLLOW_UP = re.compile(r"\s*(?:e|and|what about|how about)\b", re.IGNORECASE)
 _PORTUGUESE = re.compile(
     r"[ãõçâêô]|\b(?:que|quant[oa]s?|quais|qual|not[íi]cias?|hoje|ontem|mude|liste|mostre|para|não|há|uma|dos|das|tem|sobre"
     r"|prioridade|altere|atualize|conte|com|os|em|por)\b",

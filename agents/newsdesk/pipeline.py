@@ -11,12 +11,10 @@ from collections.abc import Mapping, Sequence
 from harness.agents.protocol import AgentContext, Question, ToolOutcome
 from harness.records.messages import Json
 
-from .intent import PRIORITIES, Intent, is_portuguese, read_intent
+from .intent import PRIORITIES, Intent, follows_up, is_portuguese, read_intent
 from .wording import ENGLISH, PORTUGUESE, Wording, bullets, escaped
 
 LONGEST_LIST = 50
-FOLLOW_UP_WORDS = 6
-"""A question of at most so many words, such as “E ontem?”, may take its subject from the one before."""
 
 
 class Pipeline:
@@ -38,7 +36,7 @@ class Pipeline:
         intent = read_intent(question.text, today)
         if intent.change:
             return await self._change(intent, question, words, may_write=may_write)
-        if not intent.news:
+        if follows_up(question.text):
             intent = _with_subject(intent, question, today)
         if not intent.news or intent.change or intent.ids:
             return words.cannot
@@ -121,8 +119,9 @@ class Pipeline:
 
 
 def wording_for(question: Question) -> Wording:
-    """The language in which code answers *question*."""
-    return PORTUGUESE if is_portuguese(question.text) else ENGLISH
+    """The language in which code answers *question*: that of all that its user wrote."""
+    said = " ".join([*_asked_before(question), question.text])
+    return PORTUGUESE if is_portuguese(said) else ENGLISH
 
 
 def told_change(outcome: ToolOutcome, args: Mapping[str, Json], words: Wording) -> str:
@@ -152,9 +151,9 @@ def short(priority: str) -> str:
 
 
 def _with_subject(intent: Intent, question: Question, today: str) -> Intent:
-    """The intent of a short follow-up question: the subject of the user's last question, with what is new in this one."""
-    asked = [message.text for message in question.history if message.role == "user"]
-    if not asked or len(question.text.split()) > FOLLOW_UP_WORDS:
+    """The intent of a follow-up question: the subject of the user's last question, with what is new in this one."""
+    asked = _asked_before(question)
+    if not asked:
         return intent
     before = read_intent(asked[-1], today)
     return before._replace(
@@ -163,6 +162,10 @@ def _with_subject(intent: Intent, question: Question, today: str) -> Intent:
         tag=intent.tag or before.tag,
         ids=intent.ids,
     )
+
+
+def _asked_before(question: Question) -> list[str]:
+    return [message.text for message in question.history if message.role == "user"]
 
 
 def _what(level: str | None, intent: Intent, words: Wording) -> str:
