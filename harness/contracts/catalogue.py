@@ -29,7 +29,7 @@ OF_DESIGN: dict[str, tuple[str, ...]] = {
     "lean_react": ("lean", "lean_plan"),
     "plan_execute": ("legacy",),
     "ultrathink": ("ultrathink",),
-    "deep_think": ("deep_think", "deep_think_calls"),
+    "deep_think": ("deep_think", "deep_think_calls", "deep_think_answer"),
     "newsdesk": ("newsdesk",),
     "two_phase": ("two_phase", "two_phase_tools"),
 }

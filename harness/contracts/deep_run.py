@@ -36,13 +36,24 @@ class Verdict(NamedTuple):
 
 
 def legs_of(view: TrialView) -> tuple[TrialView, ...]:
-    """The legs of the run that *view* is the last of: back to the one that did not load a state."""
+    """The legs of the run that *view* is the last of: back to the one that was asked a question of its own."""
     legs = [view]
     for earlier in reversed(view.earlier):
-        if "state_loaded" not in legs[0].by_type:
+        if not is_resumed(legs[0]):
             break
         legs.insert(0, earlier)
     return tuple(legs)
+
+
+def is_resumed(view: TrialView) -> bool:
+    """Whether a leg goes on from a saved state. One with a question of its own loads at most earlier replies."""
+    return "state_loaded" in view.by_type and view.started is not None and not view.started.question
+
+
+def is_cached(view: TrialView, stage: str) -> bool:
+    """Whether a leg took the reply of *stage* from an earlier leg, and says so."""
+    warnings = view.by_type.get("warning", ())
+    return any(event.data.code == "cached_reply" and event.data.detail == stage for event in warnings)
 
 
 def verdicts_of(view: TrialView) -> list[Verdict]:
@@ -116,7 +127,8 @@ def known_solutions(view: TrialView) -> frozenset[str]:
 
 def setting(view: TrialView, key: str, default: Json) -> Json:
     """An option as the run settled it: as resolved, else as configured, else *default*."""
-    used = [event.data.used for event in view.by_type.get("config_resolved", ()) if event.data.key == key]
+    resolved = (event for leg in legs_of(view) for event in leg.by_type.get("config_resolved", ()))
+    used = [event.data.used for event in resolved if event.data.key == key]
     return used[-1] if used else view.config.get(key, default)
 
 

@@ -13,6 +13,7 @@ from harness.contracts.deep_run import (
     REQUIRED,
     Verdict,
     failures_in_a_row,
+    is_resumed,
     known_solutions,
     legs_of,
     number,
@@ -55,7 +56,7 @@ def one_graph(view: TrialView) -> Iterator[Found]:
     if first.data.name != "init":
         yield broken(first, f"the run begins with {first.data.name}, not with init")
         return
-    resumed = "state_loaded" in view.by_type
+    resumed = is_resumed(view)
     for before, phase in pairwise(phases):
         was, now = before.data.name, phase.data.name
         if now not in GRAPH.get(was, ()) and not (resumed and was == "init"):
@@ -65,9 +66,14 @@ def one_graph(view: TrialView) -> Iterator[Found]:
         if wrong is not None:
             yield wrong
             return
-    last = phases[-1]
+    last = next((leg.by_type["phase_started"][-1] for leg in reversed(legs_of(view)) if _has_begun(leg)), phases[-1])
     if view.status == "completed" and last.data.name != "summary":
         yield broken([last, view.finished_event], f"the run is completed after {last.data.name}, without a summary")
+
+
+def _has_begun(leg: TrialView) -> bool:
+    """Whether a leg came beyond `init`; one that resumes a finished run does not."""
+    return len(leg.by_type.get("phase_started", ())) > 1
 
 
 def _against_the_verdict(view: TrialView, phase: Event) -> Broken | None:
@@ -226,7 +232,6 @@ def _gives_up_for_a_reason(view: TrialView, *, rounds: bool, failures: bool) -> 
 def whole_solution(view: TrialView) -> Iterator[Found]:
     """The verifier is shown the problem and the whole solution in force, which is never empty."""
     question = next((leg.started.question for leg in legs_of(view) if leg.started and leg.started.question), "")
-    plain = all(leg.started.content_parts == 0 for leg in legs_of(view) if leg.started)
     for call in view.calls_for("verify"):
         yield TRIGGERED
         shown, problem = call.data.embeds.get("solution"), call.data.embeds.get("problem")
@@ -239,7 +244,7 @@ def whole_solution(view: TrialView) -> Iterator[Found]:
             yield broken([solution, call.event], "the verifier is shown another text than the solution in force")
         if problem is None:
             yield broken(call.event, "the verifier is not shown the problem")
-        elif plain and question and problem != digest(question):
+        elif question and problem != digest(question):
             yield broken(call.event, "the verifier is shown another problem than was asked")
     for verdict in own_verdicts(view):
         asked = verdict.call.data.embeds.get("solution") if verdict.call is not None else None

@@ -1,8 +1,7 @@
-"""CD8–CD14: what the deep-think loop asks its models, with which settings, and what it tells the user."""
+"""CD8–CD11: what the deep-think loop asks its models, with which settings, and what verifiers may do."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
@@ -13,6 +12,7 @@ from harness.contracts.deep_run import (
     REQUIRED,
     SOLVING,
     Verdict,
+    is_cached,
     legs_of,
     number,
     own_verdicts,
@@ -20,7 +20,6 @@ from harness.contracts.deep_run import (
     round_passed,
     rounds_of,
     setting,
-    solution_before,
 )
 from harness.contracts.view import ModelCall, TrialView
 from harness.records.digest import digest
@@ -35,20 +34,11 @@ NODES: Final[dict[str, tuple[float, int]]] = {
     "summary": (0.3, 1500),
 }
 """Temperature and most tokens of each stage: the design's table of nodes, which wins over the general settings."""
-GENERAL = frozenset({"top_p", "effort"})
+GENERAL = frozenset({"top_p", "effort", "stop"})
 """General settings that no node states, so that they hold for every call."""
 MAX_PARALLEL = 3
-PREVIEW = 200
 PROBLEM_AND_SOLUTION = frozenset({"problem", "solution", "history", "knowledge"})
 """All that a verifier may be shown."""
-PROCESS_WORDS = {
-    "zh": r"第\s*[\d一二三四五六七八九十]+\s*(?:轮|次)(?:迭代|验证|评审|修正)|(?:迭代|验证|评审|修正)(?:轮次|次数|轮数|过程中)|(?:经过|通过)了?[^，。\n]{0,8}(?:轮|次)(?:迭代|验证|评审)|评审员|验证者|验证器|求解器",
-    "en": r"\b(?:iteration|verification|review|correction) (?:round|step|pass|loop|phase)s?\b|\biteration (?:no\. )?\d+|\b\d+(?:st|nd|rd|th) (?:iteration|verification)|\b(?:the|our|my) (?:verifier|reviewer|solver)s?\b|\bverifier agents?\b|\bpassed (?:\w+ ){0,2}verifications?\b",
-    "de": r"\b(?:Iterations|Prüf|Verifikations|Korrektur)(?:runde|schritt|phase)n?\b|\bder (?:Prüfer|Gutachter|Löser)\b|\b\d+\. Iteration\b",
-    "pt": r"\b(?:rodada|etapa|fase)s? de (?:verificação|iteração|revisão|correção)\b|\biteração \d+|\bo (?:verificador|revisor)\b",
-    "ru": r"\b(?:раунд|этап|шаг)\w* (?:проверки|верификации|итерации|исправления)\b|\bитераци[яи] \d+|\bпроверяющ(?:ий|его)\b",
-}  # fmt: skip
-"""Words that speak of how an answer came about, by language; Chinese and English hold in every language."""
 
 
 @contract("CD8", designs=DEEP, needs=("llm_call",))
@@ -57,7 +47,7 @@ def plan_is_used(view: TrialView) -> Iterator[Found]:
     Without planning no plan is asked for; with it exactly one, before the first solution, from the problem and the
     instruction, and every later call of the solver is shown it.
     """
-    legs = legs_of(view)
+    legs = view.legs if is_cached(view, "planning") else legs_of(view)
     planned = [call for leg in legs for call in leg.calls_for("plan")]
     own = view.calls_for("plan")
     if not setting(view, "enable_planning", default=False):
@@ -142,10 +132,14 @@ def parallel_rounds(view: TrialView) -> Iterator[Found]:
     required = number(view, "required_verifications", REQUIRED)
     corrections = view.calls_for("correct")
     for verdicts in rounds_of(own_verdicts(view)):
-        if verdicts[0].data.of == 1 and required > 1:
-            continue
-        yield TRIGGERED
         round_ = verdicts[0].data.round
+        yield TRIGGERED
+        if verdicts[0].data.of == 1 and required > 1:
+            if not _went_serial(view):
+                yield broken(
+                    verdicts[0].event, f"round {round_} asks one verifier, and no parallel round failed before"
+                )
+            continue
         calls = [call for call in view.calls_for("verify") if round_of(call) == round_]
         witness = [call.event for call in calls]
         asked = len({call.data.slot for call in calls})
@@ -159,6 +153,12 @@ def parallel_rounds(view: TrialView) -> Iterator[Found]:
             yield broken(witness, f"the verifiers of round {round_} run {flying} at a time, not {min(most, asked)}")
         yield from _waited_for(verdicts, calls, corrections)
         yield from _all_or_nothing(verdicts, required)
+
+
+def _went_serial(view: TrialView) -> bool:
+    """Whether the provider failed parallel verifiers, so that the rest is asked one after the other."""
+    used = (event for leg in legs_of(view) for event in leg.by_type.get("fallback_used", ()))
+    return any(event.data.origin == "parallel" for event in used)
 
 
 def _most_at_once(calls: list[ModelCall]) -> int:
@@ -209,14 +209,30 @@ def verifiers_only_judge(view: TrialView) -> Iterator[Found]:
         if same.data.messages_digest != data.messages_digest:
             yield broken([same.event, call.event], "two verifiers of one solution are shown different messages")
     yield from _lengths(view.calls_for("verify"))
-    said = {digest(call.reply.text.strip()): call for call in view.calls_for(*SOLVING) if call.reply is not None}
     for solution in view.by_type.get("solution", ()):
-        source = said.get(solution.data.digest)
-        if source is None or source.result is None or source.result.seq > solution.seq:
+        sources = [
+            purpose
+            for leg, seq, text, purpose in _said(view)
+            if text == solution.data.digest and (leg, seq) < (view.leg, solution.seq)
+        ]
+        if not sources:
             yield broken(solution, "the solution is no reply of the solver")
-        elif source.data.purpose != solution.data.origin:
-            what = f"the solution is said to come from {solution.data.origin}, and comes from {source.data.purpose}"
-            yield broken([source.result, solution], what)
+        elif solution.data.origin not in sources:
+            what = f"the solution is said to come from {solution.data.origin}, and comes from {sources[-1]}"
+            yield broken(solution, what)
+
+
+def _said(view: TrialView) -> list[tuple[int, int, str, str]]:
+    """Leg, place, digest and purpose of every solver's reply of the trial so far; a later leg may reuse one."""
+    said: list[tuple[int, int, str, str]] | None = view.memo.get("said")
+    if said is None:
+        calls = [(leg.leg, call) for leg in view.legs for call in leg.calls_for(*SOLVING)]
+        said = view.memo["said"] = [
+            (leg, call.result.seq, digest(call.reply.text.strip()), call.data.purpose)
+            for leg, call in calls
+            if call.reply is not None and call.result is not None
+        ]
+    return said
 
 
 def _lengths(calls: list[ModelCall]) -> Iterator[Found]:
@@ -226,90 +242,3 @@ def _lengths(calls: list[ModelCall]) -> Iterator[Found]:
             what = f"a verifier is shown {call.data.n_messages} messages, the one before {before.data.n_messages}"
             yield broken([before.event, call.event], what)
             return
-
-
-@contract("CD12", designs=DEEP, needs=("final_answer",))
-def summary_is_the_answer(view: TrialView) -> Iterator[Found]:
-    """
-    The answer is the summary, made once, of the last solution, and says nothing of how it came about.
-
-    Where the run failed, the answer holds the summary of one of its solutions, with a word on what it lacks.
-    """
-    made = [call for call in view.calls_for("summary") if call.reply is not None]
-    for final in view.finals:
-        yield TRIGGERED
-        text, complete = final.data.text.strip(), final.data.complete
-        if len(made) > 1:
-            yield broken([call.event for call in made], f"{len(made)} summaries are made, expected one")
-        summary = made[-1] if made else None
-        said = summary.reply.text.strip() if summary is not None and summary.reply is not None else ""
-        if complete and (summary is None or text != said):
-            yield broken([summary.result if summary else None, final], "the answer is not the summary")
-        elif said and said not in text:
-            yield broken([summary.result if summary else None, final], "the answer does not hold the summary")
-        if summary is not None and complete:
-            solution = solution_before(view, summary.event)
-            if solution is not None and summary.data.embeds.get("solution") != solution.data.digest:
-                yield broken([solution, summary.event], "the summary is made of another text than the last solution")
-        word = process_word(said if said and said in text else text, view.case.lang, view)
-        if word:
-            yield broken(final, f"the answer speaks of the process: “{word}”")
-
-
-def process_word(text: str, lang: str, view: TrialView | None = None) -> str:
-    """The first words of *text* that tell how an answer came about, unless the question uses them; else nothing."""
-    asked = view.started.question.casefold() if view is not None and view.started is not None else ""
-    for code in dict.fromkeys((lang, "zh", "en")):
-        pattern = PROCESS_WORDS.get(code)
-        if pattern is None:
-            continue
-        for match in re.finditer(pattern, text, re.IGNORECASE):
-            if match.group().casefold() not in asked:
-                return match.group()
-    return ""
-
-
-@contract("CD13", designs=DEEP, needs=("progress", "solution"))
-def progress_only_grows(view: TrialView) -> Iterator[Found]:
-    """Progress lies between 0 and 1, never falls, and is 1 only in a completed run; previews are cut to 200 characters."""
-    told = view.by_type.get("progress", [])
-    for event in told:
-        yield TRIGGERED
-        value = event.data.value
-        if not 0 <= value <= 1:
-            yield broken(event, f"progress is {value:g}, expected 0 to 1")
-        if value >= 1 and view.status != "completed" and not view.stopped:
-            yield broken([event, view.finished_event], f"progress is {value:g} in a run that is {view.status}")
-    for before, after in pairwise(told):
-        if after.data.value < before.data.value:
-            yield broken([before, after], f"progress falls from {before.data.value:g} to {after.data.value:g}")
-            break
-    for solution in view.by_type.get("solution", ()):
-        yield TRIGGERED
-        preview, cut = solution.data.preview, solution.data.chars > PREVIEW
-        if cut and not (len(preview) == PREVIEW + 1 and preview.endswith("…")):
-            yield broken(solution, f"the preview has {len(preview)} characters, expected {PREVIEW} and an ellipsis")
-        elif not cut and digest(preview) != solution.data.digest:
-            yield broken(solution, "the preview of a short solution is not the solution")
-
-
-@contract("CD14", designs=DEEP, needs=("llm_call",))
-def context_reaches_all(view: TrialView) -> Iterator[Found]:
-    """Earlier conversation and background knowledge, where given, are in the prompt of every solver and verifier call."""
-    case = view.case
-    history = bool(case.history) or (bool(case.turns) and any(leg.finals for leg in view.earlier))
-    knowledge = digest(case.knowledge) if case.knowledge.strip() else ""
-    if not history and not knowledge:
-        return
-    shown = ""
-    for call in view.calls_for("plan", *SOLVING, "verify"):
-        yield TRIGGERED
-        embeds, who = call.data.embeds, f"the {call.data.purpose} call"
-        if history:
-            told = embeds.get("history")
-            if told is None:
-                yield broken(call.event, f"{who} is not shown the conversation so far")
-            elif told != (shown := shown or told):
-                yield broken(call.event, f"{who} is shown another conversation than the calls before it")
-        if knowledge and embeds.get("knowledge") != knowledge:
-            yield broken(call.event, f"{who} is not shown the background knowledge")

@@ -309,13 +309,14 @@ def test_cd6_another_text(steps, because):
     assert because in reasons(check(whole_solution, run(*steps)))
 
 
-def test_cd6_an_image_has_no_digest_of_its_own():
-    """Where the question holds an image the verifier's text of it may differ from the question."""
-    trace = run(
-        solved(), verifier(1, embeds={"problem": f"{QUESTION} [image]"}), started={**STARTED, "content_parts": 2}
-    )
+def test_cd6_images_are_not_part_of_the_problem():
+    """The problem is the text of the question; a placeholder for an image stands beside it, not in it."""
+    started = {**STARTED, "content_parts": 2}
+    beside = run(solved(), verifier(1), started=started)
+    inside = run(solved(), verifier(1, embeds={"problem": f"{QUESTION} [image]"}), started=started)
 
-    assert ["kept"] == reasons(check(whole_solution, trace))
+    assert ["kept"] == reasons(check(whole_solution, beside))
+    assert ["the verifier is shown another problem than was asked"] == reasons(check(whole_solution, inside))
 
 
 def test_cd7_strict_verdicts():
