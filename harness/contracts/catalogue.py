@@ -28,7 +28,7 @@ EVERY_DESIGN = (
 OF_DESIGN: dict[str, tuple[str, ...]] = {
     "lean_react": ("lean", "lean_plan"),
     "plan_execute": ("legacy",),
-    "ultrathink": ("ultrathink",),
+    "ultrathink": ("ultrathink", "ultrathink_switches", "ultrathink_thoughts"),
     "deep_think": ("deep_think", "deep_think_calls", "deep_think_answer"),
     "newsdesk": ("newsdesk",),
     "two_phase": ("two_phase", "two_phase_tools"),
