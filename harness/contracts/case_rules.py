@@ -103,7 +103,7 @@ def writes(view: TrialView) -> Iterator[Found]:
     if expected is None:
         return
     yield TRIGGERED
-    done = [use.event for leg in view.legs for use in leg.uses if use.data.effect == "write" and use.ok]
+    done = [use.event for leg in view.legs for use in leg.uses if use.wrote]
     if len(done) != expected:
         yield broken(done or [view.finished_event], f"{len(done)} writes, expected {expected}")
 

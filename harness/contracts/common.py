@@ -208,7 +208,7 @@ def limits(view: TrialView) -> Iterator[Found]:
         yield from _within("tool calls", [use.event for leg in legs for use in leg.uses], most.tool_calls)
     if most.writes is not None:
         yield TRIGGERED
-        written = [use.event for leg in legs for use in leg.uses if use.data.effect == "write" and use.ok]
+        written = [use.event for leg in legs for use in leg.uses if use.wrote]
         yield from _within("writes", written, most.writes)
 
 
@@ -249,7 +249,7 @@ def one_write_a_turn(view: TrialView) -> Iterator[Found]:
             continue
         yield TRIGGERED
         result = use.outcome
-        if result is not None and result.error_kind in _NOT_RUN:
+        if result is not None and (result.error_kind in _NOT_RUN or result.cached):
             continue
         before = first.setdefault(use.turn, use)
         if before is not use:

@@ -8,14 +8,16 @@ from collections.abc import Iterator
 from harness.contracts.base import TRIGGERED, Broken, Found, broken, contract
 from harness.contracts.language import language_of
 from harness.contracts.leaks import leaks_of
-from harness.contracts.tool_code import blocks_in
+from harness.contracts.tool_code import blocks_in, without_blocks
 from harness.contracts.two_phase_tools import TWO_PHASE, ended_at_a_limit
-from harness.contracts.view import ModelCall, TrialView
+from harness.contracts.view import ModelCall, ToolUse, TrialView
 from harness.records.digest import digest
 from harness.records.trace import Event
 
 PROFILE_TEXTS = ("profile", "history_of_feelings")
 """Texts about the user that both phases are shown."""
+MOST_SOURCE_CHARS = 200
+"""Of a call, in the line that tells its result."""
 
 
 @contract("CG1", designs=TWO_PHASE, needs=("llm_call",))
@@ -47,29 +49,40 @@ def two_phases(view: TrialView) -> Iterator[Found]:
 def results_are_told(view: TrialView) -> Iterator[Found]:
     """The call that answers is shown one line for each tool call, good or failed, in order, and what was thought."""
     for call in view.calls_for("respond"):
+        embeds = call.data.embeds
         uses = [use for use in view.uses if use.event.seq < call.event.seq]
-        told = [name for name in call.data.embeds if name.startswith("result/")]
+        told = [name for name in embeds if name.startswith("result/")]
         if uses or told:
             yield TRIGGERED
-        missing = [use for k, use in enumerate(uses) if f"result/{k}" not in call.data.embeds]
-        if missing:
-            what = "failed" if not missing[0].ok else "good"
-            yield broken([missing[0].event, call.event], f"the {what} result of {missing[0].tool} is not told")
+        wrong = next((use for k, use in enumerate(uses) if embeds.get(f"result/{k}") != digest(result_line(use))), None)
+        if wrong is not None:
+            what = "good" if wrong.ok else "failed"
+            yield broken([wrong.event, wrong.result, call.event], f"the {what} result of {wrong.tool} is not told")
         elif len(told) > len(uses):
             yield broken(call.event, f"{len(told)} results are told, {len(uses)} tools were called")
         yield from _thought_told(view, call)
 
 
+def result_line(use: ToolUse) -> str:
+    """What both phases read of a tool call: what was asked for, on one line, and what came of it."""
+    source = " ".join(use.data.args_raw.split())
+    source = source if len(source) <= MOST_SOURCE_CHARS else f"{source[: MOST_SOURCE_CHARS - 1]}…"
+    text = use.outcome.text if use.outcome is not None else ""
+    return f"Tool {source} {'returned' if use.ok else 'failed'}: {text}"
+
+
 def _thought_told(view: TrialView, call: ModelCall) -> Iterator[Found]:
-    thought = [think.reply.text for think in view.calls_for("think") if think.reply is not None]
-    if not any(text.strip() for text in thought):
+    """Every thought, without its tool_code blocks and the blanks around it, in order, with a blank line between."""
+    replies = [think.reply for think in view.calls_for("think")]
+    thoughts = [thought for reply in replies if reply is not None and (thought := without_blocks(reply.text).strip())]
+    if not thoughts or None in replies:  # where a call failed, a note stands there as well
         return
     yield TRIGGERED
     shown = call.data.embeds.get("thinking")
     if shown is None:
         yield broken(call.event, "what was thought is not told")
-    elif any(blocks_in(text) and shown == digest(form) for text in thought for form in (text, text.strip())):
-        yield broken(call.event, "what was thought is told with its tool_code blocks")
+    elif shown != digest("\n\n".join(thoughts)):
+        yield broken(call.event, "what was thought is told in other words, or with its tool_code blocks")
 
 
 @contract("CG6", designs=TWO_PHASE, needs=("tool_result",))

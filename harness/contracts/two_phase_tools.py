@@ -236,7 +236,7 @@ def feelings_are_noted(view: TrialView) -> Iterator[Found]:
     elif view.case.writes == 0:
         yield TRIGGERED
         for use in view.uses:
-            if use.data.effect == "write" and use.ok:
+            if use.wrote:
                 yield broken([use.event, use.result], f"{use.tool} writes, and the message gives no reason to")
                 return
 

@@ -74,6 +74,11 @@ class ToolUse:
         return self.result is not None and self.result.data.ok
 
     @property
+    def wrote(self) -> bool:
+        """Whether a writing tool did its work; a result that is told again is no second write."""
+        return self.ok and self.data.effect == "write" and not (self.outcome is not None and self.outcome.cached)
+
+    @property
     def same_as(self) -> tuple[str, Json]:
         """Two calls are the same when their tool and arguments are; compare, do not hash."""
         return (self.tool, self.args if self.args is not None else self.data.args_raw)

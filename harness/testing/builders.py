@@ -118,16 +118,18 @@ def tool_use(
     effect: EffectClass = "read",
     effects: Sequence[Effect] = (),
     hits: int | None = None,
+    cached: bool = False,
     call_id: str = "",
     **call: Any,
 ) -> list[EventData]:
-    """A tool call and its result; an *error* makes it a failed one."""
+    """A tool call and its result; an *error* makes it a failed one, *cached* one that tells an earlier result again."""
     called = ToolCalled(call_id=call_id, tool=tool, args={} if args is None else args, effect=effect, **call)
     good = ok and error is None
-    return [
-        called,
-        ToolResult(call_id=call_id, tool=tool, ok=good, error_kind=error, text=text, hits=hits, effects=tuple(effects)),
-    ]
+    result = ToolResult(
+        call_id=call_id, tool=tool, ok=good, error_kind=error, text=text, hits=hits, effects=tuple(effects),
+        cached=cached,
+    )  # fmt: skip
+    return [called, result]
 
 
 def answer(text: str, *, complete: bool = True, **fields: Any) -> FinalAnswer:

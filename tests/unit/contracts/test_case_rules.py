@@ -78,11 +78,12 @@ def test_plan():
 
 
 def test_writes():
-    """Good writes are counted, refused ones are not."""
+    """Good writes are counted; refused ones, and results that are told again, are not."""
     trace = make_trace(
         model_turn(),
         tool_use("update", effect="write"),
         tool_use("update", effect="write", error="denied"),
+        tool_use("update", effect="write", cached=True),
         answer("x"),
     )
 

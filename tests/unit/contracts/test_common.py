@@ -276,8 +276,9 @@ def test_cx6_beyond_limits():
         started={"limits": LimitsInForce(rounds=1)},
     )  # fmt: skip
     writes = make_trace(
-        tool_use("w", effect="write"), tool_use("w", effect="write"), started={"limits": LimitsInForce(writes=1)}
-    )
+        tool_use("w", effect="write"), tool_use("w", effect="write", cached=True), tool_use("w", effect="write"),
+        started={"limits": LimitsInForce(writes=1)},
+    )  # fmt: skip
 
     findings = check(limits, calls)
     assert ["2 model calls, the limit is 1", "1 tool calls, the limit is 0"] == reasons(findings)
@@ -320,12 +321,14 @@ def test_cx8_misses_left_overs_and_live_calls():
 
 
 def test_cx12_one_write_a_turn():
-    """Writes in separate turns, and one that was refused, keep CX12; two that ran in one turn break it."""
+    """Writes in separate turns, and one that was refused or told again, keep CX12; two that ran in one turn break it."""
     write, refused = tool_use("update", effect="write"), tool_use("update", effect="write", error="denied")
     apart = make_trace(model_turn(), write, model_turn(), write, answer("ok"))
 
     assert ["kept"] == reasons(check(one_write_a_turn, apart))
     assert ["kept"] == reasons(check(one_write_a_turn, make_trace(model_turn(), write, refused)))
+    told_again = tool_use("update", effect="write", cached=True)
+    assert ["kept"] == reasons(check(one_write_a_turn, make_trace(model_turn(), write, told_again)))
     assert ["update and update both write in one turn"] == reasons(
         check(one_write_a_turn, make_trace(model_turn(), write, write))
     )

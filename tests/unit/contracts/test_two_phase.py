@@ -19,10 +19,12 @@ from harness.records.trace import Event, LlmChunk, PhaseFinished, PhaseStarted
 from harness.testing.builders import answer, check, make_case, make_event, make_trace, model_turn, reasons, tool_use
 
 HAPPY = 'I note it.\n```tool_code\nupdate_current_feeling("vera", "Happy")\n```'
-NOTE = tool_use("update_current_feeling", {"username": "vera", "feeling": "Happy"}, text="Updated.", effect="write")
-FAILED = tool_use("update_current_feeling", {}, error="timeout", effect="write")
+ARGS = {"username": "vera", "feeling": "Happy"}
+NOTE = tool_use("update_current_feeling", ARGS, text="Updated.", args_raw="update(\n'Happy')", effect="write")
+FAILED = tool_use("update_current_feeling", {}, text="slow", args_raw="x" * 300, error="timeout", effect="write")
+NOTED = digest("Tool update( 'Happy') returned: Updated.")
 USER = {"profile": "p", "history_of_feelings": "h"}
-TOLD = {**USER, "result/0": "r", "thinking": digest("I note it.")}
+TOLD = {**USER, "result/0": NOTED, "thinking": digest("I note it.")}
 DENIED = {"status": "failed", "reason": "llm_calls"}
 STOPPED = make_case(legs=(Leg(stop_after={"tool_result": 1}),))
 FOLLOWED = make_case(history=({"role": "user", "text": "hi"}, {"role": "assistant", "text": "hello"}))
@@ -103,8 +105,11 @@ def test_cg5_results_and_thought_are_told():
     """A line for each call and the thought without its blocks keep CG5; a thought without calls needs no line."""
     quiet = make_trace(think("They feel well."), respond(embeds=USER | {"thinking": digest("They feel well.")}))
 
+    both = TOLD | {"result/1": digest(f"Tool {'x' * 199}… failed: slow")}
+
     assert ["kept"] == reasons(check(results_are_told, WHOLE))
     assert ["kept"] == reasons(check(results_are_told, quiet))
+    assert ["kept"] == reasons(check(results_are_told, make_trace(think(HAPPY, NOTE, FAILED), respond(embeds=both))))
     assert ["vacuous"] == reasons(check(results_are_told, make_trace(think("", error="timeout"), respond(embeds=USER))))
 
 
@@ -112,12 +117,14 @@ def test_cg5_results_and_thought_are_told():
     ("steps", "embeds", "because"),
     [
         ([NOTE, FAILED], TOLD, "the failed result of update_current_feeling is not told"),
-        ([NOTE], {**USER, "thinking": "t"}, "the good result of update_current_feeling is not told"),
+        ([NOTE], {**USER, "thinking": TOLD["thinking"]}, "the good result of update_current_feeling is not told"),
+        ([FAILED], TOLD, "the failed result of update_current_feeling is not told"),
         ([NOTE], {**TOLD, "result/1": "r"}, "2 results are told, 1 tools were called"),
-        ([NOTE], {**USER, "result/0": "r"}, "what was thought is not told"),
-        ([NOTE], {**TOLD, "thinking": digest(HAPPY)}, "what was thought is told with its tool_code blocks"),
+        ([NOTE], {**USER, "result/0": NOTED}, "what was thought is not told"),
+        ([NOTE], {**TOLD, "thinking": digest(HAPPY)},
+         "what was thought is told in other words, or with its tool_code blocks"),
     ],
-)
+)  # fmt: skip
 def test_cg5_left_out(steps, embeds, because):
     """A result left out or made up, a thought left out or told with its blocks, breaks CG5."""
     trace = make_trace(think(HAPPY, *steps), respond(embeds=embeds), said("So good!"))

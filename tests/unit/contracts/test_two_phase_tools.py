@@ -182,10 +182,7 @@ def test_cg8_untrue_results(trace, because):
 
 def test_cg8_cached():
     """A result that is told again needs no change of its own."""
-    call, result = tool_use("update_current_feeling", {}, text="Updated.", effect="write")
-    again = type(result)(**{name: getattr(result, name) for name in result.__struct_fields__} | {"cached": True})
-
-    assert ["vacuous"] == reasons(check(results_tell_the_truth, make_trace(call, again)))
+    assert ["vacuous"] == reasons(check(results_tell_the_truth, writes("Updated.", cached=True)))
 
 
 @pytest.mark.parametrize("path", ["notes.txt", "a/b/../c", "./a", "", ".", "a/./b", "..a", "a.."])
