@@ -15,7 +15,9 @@ _SOURCES = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _NEXT_HEADING = re.compile(r"^#{1,6}[ \t]", re.MULTILINE)
-_ID = re.compile(r"(?:\b(?:clusters?|ids?)\b[ \t]*[:#nº°]*[ \t]*|#|[(\[])(\d{1,9})\b", re.IGNORECASE)
+_ID = re.compile(
+    r"(?:\b(?:clusters?|ids?)\b[ \t]*[:#nº°]*[ \t]*|#)(\d{1,9})\b|[(\[](\d{1,9})(?=[)\],;])", re.IGNORECASE
+)
 
 
 def problem_of(text: str, *, tools: Collection[str], ids: Collection[int], said: str) -> str:
@@ -38,8 +40,9 @@ def problem_of(text: str, *, tools: Collection[str], ids: Collection[int], said:
         return f"a resposta final não pode citar a ferramenta {named}"
     used = set(re.findall(r"\d+", said))
     for match in _ID.finditer(_without_sources(text)):
-        if match[1] not in used and int(match[1]) in ids:
-            return f"o número interno {match[1]} só pode estar na seção de fontes"
+        number = match[1] or match[2]
+        if number not in used and int(number) in ids:
+            return f"o número interno {number} só pode estar na seção de fontes"
     return ""
 
 

