@@ -21,10 +21,19 @@ class Served:
 
     url: str
     client: Any
+    stop: Callable[[], None]
+    """End the server, as a signal to its process would."""
 
     def ask(self, agent: str, question: str, **fields: Any) -> Any:
         """Put a question; the answer as it came."""
         return self.client.post(f"/api/agents/{agent}/ask", json={"question": question, **fields})
+
+    def appears(self, path: Path) -> bool:
+        """Whether the file *path* is there before patience is lost."""
+        end = time.monotonic() + PATIENCE_SECONDS
+        while not path.exists() and time.monotonic() < end:
+            time.sleep(0.01)
+        return path.exists()
 
     def streaming(self, method: str, path: str, **how: Any) -> Any:
         """A context manager: an answer that is read while it comes."""
@@ -67,20 +76,16 @@ def _serving(
         server = server_of(app)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, name="served")
         thread.start()
-        try:
-            url = url_of(bound)
-            with httpx.Client(base_url=url, headers=headers, timeout=PATIENCE_SECONDS, trust_env=False) as client:
-                yield Served(url, client)
-        finally:
+
+        def stop() -> None:
             server.should_exit = True
             thread.join(PATIENCE_SECONDS)
 
+        try:
+            url = url_of(bound)
+            with httpx.Client(base_url=url, headers=headers, timeout=PATIENCE_SECONDS, trust_env=False) as client:
+                yield Served(url, client, stop)
+        finally:
+            stop()
+
     assert not thread.is_alive()
-
-
-def wait_for(path: Path) -> bool:
-    """Whether the file *path* is there before patience is lost."""
-    end = time.monotonic() + PATIENCE_SECONDS
-    while not path.exists() and time.monotonic() < end:
-        time.sleep(0.01)
-    return path.exists()

@@ -1,0 +1,245 @@
+"""Streams while they come: flushed line by line, and ended with everything behind them when the client leaves."""
+
+from __future__ import annotations
+
+import contextvars
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from time import monotonic, sleep
+from typing import Any
+
+import httpx
+import pytest
+
+from harness.models.scripted.script import parse_script
+from harness.models.scripted.server import ScriptedServer
+from harness.testing.project import ScratchProject
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")  # litellm warns about itself
+QUESTION = "How warm is it in Berlin?"
+ASKED = """
+format: 1
+steps:
+- reply: {tool_calls: [{name: get_weather, args: {city: Berlin}}]}
+- expect: {tool_result: {name: get_weather, contains: "7"}}
+  reply: {text: 'It is 7 °C in Berlin.'}
+"""
+SLOW = """
+format: 1
+steps:
+- reply: {text: At last., delay_ms: 20000}
+- reply: {text: Quick.}
+"""
+TOOLS = '''
+"""One tool that lasts until it is let go, and tells how it ended by files in the project's folder."""
+
+import asyncio
+from pathlib import Path
+from time import monotonic, sleep
+
+from harness.records.tool import tool
+
+HERE = Path(__file__).parents[3]
+
+
+def build(world):
+    @tool(effect="read")
+    def blocking(city: str) -> dict:
+        """Hold the thread until the file `go` is there."""
+        end = monotonic() + 15
+        while not (HERE / "go").exists():
+            if monotonic() > end:
+                raise RuntimeError("nobody saw the call")
+            sleep(0.01)
+        return {"temperature_c": 7}
+
+    @tool(effect="read")
+    async def waiting(city: str) -> dict:
+        """Wait for ever."""
+        try:
+            await asyncio.sleep(600)
+        except asyncio.CancelledError:
+            (HERE / "cancelled").touch()
+            raise
+        return {"temperature_c": 7}
+
+    return [CHOSEN]
+'''
+
+
+@pytest.fixture
+def sessions() -> list[Any]:
+    """What the model's server knows of each script that was started."""
+    return []
+
+
+@pytest.fixture
+def started(serve, project: ScratchProject, sessions: list[Any]):
+    """A function: the tool that `get_weather` is, a script, and how to serve → the server."""
+    with ScriptedServer() as scripted:
+
+        def start(tool: str, script: str = ASKED, **how: Any):
+            source = (
+                TOOLS.replace("CHOSEN", tool)
+                .replace(f"def {tool}(", "def get_weather(")
+                .replace(f"[{tool}]", "[get_weather]")
+            )
+            project.write("goldensets/worlds/yard/tools.py", source)
+            session = scripted.open(parse_script(script))
+            sessions.append(session)
+            return serve(project.folder, model="gpt-4.1-mini", base_url=session.openai_base_url, **how)
+
+        yield start
+
+
+def read_until(lines: Iterator[str], type_: str) -> None:
+    """Read *lines* up to the first of a type; the answer stays open as long as *lines* is kept."""
+    while json.loads(next(lines))["type"] != type_:
+        pass
+
+
+def in_background(work: Callable[[], Any]) -> threading.Thread:
+    """Do *work* in a thread, with this test's context."""
+    thread = threading.Thread(target=contextvars.copy_context().run, args=(work,))
+    thread.start()
+    return thread
+
+
+def eventually(true: Callable[[], bool]) -> bool:
+    """Whether *true* is so within a while, well below the delay of the slow model."""
+    end = monotonic() + 8
+    while monotonic() < end:
+        if true():
+            return True
+        sleep(0.02)
+    return False
+
+
+def test_the_call_is_seen_before_its_tool_has_ended(started, project):
+    """A tool that holds its thread until the client has read the line that announces it."""
+    served = started("blocking")
+    body = {"question": QUESTION, "stream": True}
+    with served.streaming("POST", "/api/agents/example/ask", json=body) as answer:
+        lines = answer.iter_lines()
+        seen = [json.loads(next(lines))["type"] for _ in range(4)]
+        project.path("go").touch()
+        rest = [json.loads(line)["type"] for line in lines]
+
+    assert ["trial_started", "llm_call", "llm_result", "tool_call"] == seen
+    assert ["tool_result", "llm_call", "llm_result", "final_answer", "trial_finished"] == rest
+
+
+def test_a_blocked_tool_holds_up_nobody_else(started, project):
+    """While one run's thread is held, the server answers others, the same agent's questions included."""
+    served = started("blocking", ASKED.replace("steps:", "steps:\n- reply: {text: Quick.}"))
+    project.path("go").touch()
+    assert "Quick." == served.ask("example", QUESTION).json()["answer"]
+    project.path("go").unlink()
+    with served.streaming("POST", "/api/agents/example/ask", json={"question": QUESTION, "stream": True}) as answer:
+        lines = answer.iter_lines()
+        read_until(lines, "tool_call")
+        listed = served.client.get("/api/agents").status_code
+        recordings = served.client.get("/api/recordings").json()["recordings"]
+        project.path("go").touch()
+        list(lines)
+
+    assert (200, 1) == (listed, len(recordings))
+
+
+def test_a_run_ends_when_its_reader_leaves(started, project):
+    """The agent is cancelled where it waits, here inside a tool."""
+    served = started("waiting")
+    with served.streaming("POST", "/api/agents/example/ask", json={"question": QUESTION, "stream": True}) as answer:
+        read_until(answer.iter_lines(), "tool_call")
+
+    assert served.appears(project.path("cancelled"))
+
+
+def test_a_question_ends_when_nobody_waits_for_its_answer(started, project):
+    """The same without a stream: the connection is closed before the one document is there."""
+    served = started("waiting")
+    with pytest.raises(httpx.ReadTimeout):
+        served.client.post("/api/agents/example/ask", json={"question": QUESTION}, timeout=1.5)
+
+    assert served.appears(project.path("cancelled"))
+
+
+def test_a_run_ends_while_its_model_is_silent(started, sessions):
+    """Nothing is being sent, and still the server notices that the client left: the only worker is free again."""
+    served = started("waiting", SLOW, most_runs=1)
+    with served.streaming("POST", "/api/agents/example/ask", json={"question": QUESTION, "stream": True}) as answer:
+        lines = answer.iter_lines()
+        read_until(lines, "llm_call")
+        assert eventually(lambda: sessions[0].calls == 1)
+
+    assert eventually(lambda: served.ask("example", QUESTION).json().get("answer") == "Quick.")
+
+
+def test_no_more_runs_at_once_than_allowed(started, project):
+    """The run too many is refused with when to come again, and has its turn afterwards."""
+    served = started("blocking", ASKED + "- reply: {text: Now.}\n", most_runs=1)
+    with served.streaming("POST", "/api/agents/example/ask", json={"question": QUESTION, "stream": True}) as answer:
+        lines = answer.iter_lines()
+        read_until(lines, "tool_call")
+        refused = served.ask("example", QUESTION)
+        project.path("go").touch()
+        list(lines)
+    taken = served.ask("example", QUESTION)
+
+    assert (503, "too-many-runs", "2") == (
+        refused.status_code, refused.json()["error"]["code"], refused.headers["retry-after"],
+    )  # fmt: skip
+    assert "Now." == taken.json()["answer"]
+
+
+def test_one_question_at_a_time_in_a_session(started, project):
+    """A second question in the same conversation is refused until the first has its answer."""
+    served = started("blocking")
+    name = served.client.post("/api/sessions").json()["session"]
+    body = {"question": QUESTION, "stream": True, "session": name}
+    with served.streaming("POST", "/api/agents/example/ask", json=body) as answer:
+        lines = answer.iter_lines()
+        read_until(lines, "tool_call")
+        refused = served.ask("example", QUESTION, session=name)
+        project.path("go").touch()
+        list(lines)
+
+    assert (409, "session-busy") == (refused.status_code, refused.json()["error"]["code"])
+    assert 2 == len(served.client.get(f"/api/sessions/{name}").json()["turns"])
+
+
+def test_runs_at_once_do_not_meet(started, project):
+    """Two streams that interleave: each is a whole trace, and each has its own answer."""
+    served = started("blocking", ASKED.replace("steps:", "steps:\n- reply: {text: First., delay_ms: 400}"))
+    project.path("go").touch()
+    answers: list[str] = []
+    thread = in_background(lambda: answers.append(served.ask("example", QUESTION).json()["answer"]))
+    answers.append(served.ask("example", QUESTION).json()["answer"])
+    thread.join(20)
+
+    assert ["First.", "It is 7 °C in Berlin."] == sorted(answers)
+
+
+def test_a_server_that_stops_ends_its_runs(started, project):
+    """Stopping does not wait for an agent that waits for ever."""
+    served = started("waiting")
+    seen = threading.Event()
+
+    def read() -> None:
+        body = {"question": QUESTION, "stream": True}
+        with (
+            suppress(httpx.HTTPError),
+            served.streaming("POST", "/api/agents/example/ask", json=body) as answer,
+        ):
+            for line in answer.iter_lines():
+                if json.loads(line)["type"] == "tool_call":
+                    seen.set()
+
+    thread = in_background(read)
+    assert seen.wait(20)
+    served.stop()
+    thread.join(20)
+
+    assert project.path("cancelled").exists()
