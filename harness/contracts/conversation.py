@@ -18,8 +18,8 @@ def preserved_thinking(view: TrialView) -> Iterator[Found]:
     free = bool(view.config.get("allows_prefix_change"))
     for call in view.calls:
         reply = call.reply
-        if reply is None or not reply.tool_calls:
-            continue
+        if reply is None or not reply.tool_calls or call.turn is None or not view.uses_in(call.turn):
+            continue  # calls that were never run, such as those of a model that was offered none, begin no loop
         after = continuation(view, call)
         if after is None:
             continue

@@ -34,9 +34,9 @@ def summary_is_the_answer(view: TrialView) -> Iterator[Found]:
     for final in view.finals:
         yield TRIGGERED
         text, complete = final.data.text.strip(), final.data.complete
-        own = view.calls_for("summary")
-        if len(made) > 1 and own:
-            yield broken([call.event for call in own], f"{len(made)} summaries are made, expected one")
+        own = [call for call in view.calls_for("summary") if call.reply is not None]
+        if len(own) > 1:
+            yield broken([call.event for call in own], f"{len(own)} summaries are made, expected one")
         summary = made[-1] if made else None
         said = summary.reply.text.strip() if summary is not None and summary.reply is not None else ""
         if complete and (summary is None or text != said):

@@ -131,7 +131,8 @@ def parallel_rounds(view: TrialView) -> Iterator[Found]:
     most = number(view, "max_parallel", MAX_PARALLEL)
     required = number(view, "required_verifications", REQUIRED)
     corrections = view.calls_for("correct")
-    for verdicts in rounds_of(own_verdicts(view)):
+    rounds = rounds_of(own_verdicts(view))
+    for verdicts in rounds[:-1] if view.stopped else rounds:  # the last one may be cut off in the middle
         round_ = verdicts[0].data.round
         yield TRIGGERED
         if verdicts[0].data.of == 1 and required > 1:

@@ -61,3 +61,14 @@ def test_cx10_new_conversations_are_free():
     )
 
     assert ["vacuous"] == reasons(check(preserved_thinking, fresh))
+
+
+def test_cx10_calls_that_are_not_run_begin_no_loop():
+    """Where a model calls tools that it was not offered, and nothing runs, there are no results to return blocks with."""
+    trace = make_trace(
+        model_turn("7", calls=[("get_weather", {})], result={"thinking_blocks": BLOCKS}),
+        model_turn("8", n_messages=4),
+        answer("8"),
+    )
+
+    assert ["vacuous"] == reasons(check(preserved_thinking, trace))

@@ -257,3 +257,11 @@ def test_cd11_a_reply_of_an_earlier_leg():
     again = run(Warned(code="cached_reply", detail="initial"), solution())
 
     assert ["kept"] == reasons(check(verifiers_only_judge, [run(*GOOD), again], make_case(legs=(Leg(), Leg()))))
+
+
+def test_cd10_a_round_that_is_cut_off():
+    """A leg that the case stops inside a round is not asked for the rest of it."""
+    case = make_case(legs=(Leg(stop_after={"verification": 1}), Leg(resume=True)))
+    trace = parallel(at_once(1, 2, 3)[0], verdict(1, 1, of=3))
+
+    assert ["vacuous"] == reasons(check(parallel_rounds, trace, case))
