@@ -282,9 +282,7 @@ class TracedModels:
         self._writer.emit(called, span=span)
         return request, info, span, self._clock.ms()
 
-    def _embedded(
-        self, span: str, began_ms: int, reply: EmbeddingReply, ms: int, *, replayed: bool
-    ) -> EmbeddingReply:
+    def _embedded(self, span: str, began_ms: int, reply: EmbeddingReply, ms: int, *, replayed: bool) -> EmbeddingReply:
         self._clock.advance_to(began_ms + ms)
         result = LlmResult(
             call_span=span, finish_reason="stop", usage=reply.usage, model=reply.model, replayed=replayed, ms=ms
