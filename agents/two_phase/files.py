@@ -79,7 +79,7 @@ class FileArea:
 
     def listing(self, directory: str = "") -> dict[str, Json]:
         """Files and folders directly below *directory*, sorted."""
-        folder = self._inside(directory) if directory.strip("./") else self._root
+        folder = self._root if directory.strip() in ("", ".", "./") else self._inside(directory)
         if not folder.is_dir():
             raise ToolError("not_found", f"there is no folder {directory}")
         entries = sorted(folder.iterdir())
