@@ -94,37 +94,39 @@ def same_value(first: Json, second: Json) -> bool:
     return json.dumps(first, sort_keys=True) == json.dumps(second, sort_keys=True)
 
 
-def _block(text: str, opening: re.Match[str]) -> Block:
-    first: Block | None = None
-    closing = re.compile(f"`{{{len(opening['ticks'])},}}")
-    for tries, fence in enumerate(closing.finditer(text, opening.end())):
-        inside = text[opening.end() : fence.start()]
-        block = Block(inside, statements(inside), True, opening.start(), fence.end())
-        if block.asked is not None:
-            return block
-        first = first or block
-        if len(inside) > MOST_CHARS or tries == MOST_BLOCKS:
-            break
-    rest = text[opening.end() :]
-    return first or Block(rest, statements(rest), False, opening.start(), len(text))
-
-
 def statements(source: str) -> tuple[Asked, ...] | None:
-    """The statements of a block's *source*; None where it is no Python, or too long."""
+    """The statements of a block's *source*; None where it is no Python, or holds too much."""
+    body = _parsed(source)
+    return None if body is None or len(body) > MOST_STATEMENTS else tuple(_asked(statement) for statement in body)
+
+
+def _block(text: str, opening: re.Match[str]) -> Block:
+    closing = re.compile(f"`{{{len(opening['ticks'])},}}")
+    ending: re.Match[str] | None = None
+    for tries, fence in enumerate(closing.finditer(text, opening.end())):
+        if _parsed(text[opening.end() : fence.start()]) is not None:
+            ending = fence
+            break
+        ending = ending or fence
+        if fence.start() - opening.end() > MOST_CHARS or tries == MOST_BLOCKS:
+            break
+    start, end = ending.span() if ending is not None else (len(text), len(text))
+    inside = text[opening.end() : start]
+    return Block(inside, statements(inside), ending is not None, opening.start(), end)
+
+
+def _parsed(source: str) -> list[ast.stmt] | None:
+    """*source* as Python reads it; None where it cannot, or where there is too much of it."""
     if len(source) > MOST_CHARS:
         return None
     import ast  # needed for one design alone
 
-    lines = source.strip("\n").rstrip()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a backslash too many in a string is no business of ours
-            body = ast.parse(_dedented(lines)).body
+            return ast.parse(_dedented(source.strip("\n").rstrip())).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    if len(body) > MOST_STATEMENTS:
-        return None
-    return tuple(_asked(statement) for statement in body)
 
 
 def _dedented(lines: str) -> str:

@@ -16,24 +16,24 @@ LIMITS = frozenset({"llm_calls", "tool_calls", "rounds", "writes", "llm_errors"}
 
 
 class Shares:
-    """How many of a design's runs used tools, met an error, and ended at a limit."""
+    """How many of a design's runs used tools that the model asked for, met an error, and came to a limit."""
 
     def __init__(self) -> None:
         self._of: dict[str, Counter[str]] = {}
 
-    def count(self, ran: Ran) -> None:
-        """Add a run."""
+    def count(self, ran: Ran, *, limited: bool = False) -> None:
+        """Add a run; *limited* says that it came to a limit which did not end it."""
         seen = self._of.setdefault(ran.cell.agent, Counter())
         seen["runs"] += 1
-        seen["tools"] += bool(ran.events("tool_call"))
+        seen["tools"] += any(event.data.source != "internal" for event in ran.events("tool_call"))
         seen["errors"] += _met_errors(ran)
-        seen["limits"] += ran.ending[1] in LIMITS or ran.ending[1].startswith("max_")
+        seen["limits"] += limited or ran.ending[1] in LIMITS or ran.ending[1].startswith("max_")
 
     def lines(self) -> list[str]:
         """A line for each design."""
         return [
             f"{design}: {seen['runs']} random runs, {_share(seen, 'tools')} with tools, {_share(seen, 'errors')} with"
-            f" errors, {_share(seen, 'limits')} ended at a limit"
+            f" errors, {_share(seen, 'limits')} at a limit"
             for design, seen in sorted(self._of.items())
         ]
 

@@ -82,7 +82,10 @@ def test_limits():
     assert statements(f"f('{'x' * MOST_CHARS}')") is None
     assert len(blocks_in(f"{fenced('f()')}\n" * (MOST_BLOCKS + 1))) == MOST_BLOCKS
     long, short = blocks_in(f"{fenced('x' * MOST_CHARS)}\n{fenced('g()')}")
+    many = blocks_in(fenced("f('```')\n" + "f()\n" * MOST_STATEMENTS))
+
     assert (None, True) == (long.asked, long.closed)
+    assert [(None, True)] == [(block.asked, block.closed) for block in many]
     assert [Asked("g")] == list(short.asked)
 
 
