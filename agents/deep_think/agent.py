@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from harness.agents.protocol import AgentContext, Question
+from harness.errors import BadFileError
 from harness.records.faults import ModelError
 from harness.records.trace import (
     ConfigResolved,
@@ -33,8 +34,9 @@ from . import composing, options, picture
 from .asking import Asker
 from .checking import Checker
 from .difficulty import difficulty_of, rounds_for
+from .graph import END, Node, Workflow
 from .state import State, images_of, solution_digest
-from .workflow import END, Node, Workflow, load_workflow
+from .workflow import load_workflow
 
 ABOUT = "solves, verifies and corrects in rounds; answers what passed several checks in a row"
 PROFILES = ("reference", "seed_literal")
@@ -97,6 +99,8 @@ class DeepThink:
             "correct_solution": Step("correct", self._correct),
             "generate_final_summary": Step("summary", self._summarize),
         }
+        if strange := workflow.reachable - self._steps.keys() - {END}:
+            raise BadFileError("bad-workflow", f"no step is written for node `{min(strange)}`", at=workflow.shown)
 
     async def run(self, question: Question) -> AsyncIterator[EventData]:
         """Walk the graph from where the session stands to its end."""

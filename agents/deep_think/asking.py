@@ -18,8 +18,8 @@ from harness.records.trace import Warned
 
 from . import prompts
 from .composing import Composed, found_line
+from .graph import Node
 from .state import State
-from .workflow import Node
 
 TRIES = 4
 """A call and three more, after waits of 1, 2 and 4 s where the provider asks for none."""

@@ -12,9 +12,9 @@ from harness.records.trace import FallbackUsed
 
 from .asking import TRIES, Asker
 from .composing import Place, verify_request
+from .graph import Node
 from .state import State
 from .verdicts import SCHEMA, TIMED_OUT, Check, read_verdict
-from .workflow import Node
 
 
 class Checker:

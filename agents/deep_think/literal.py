@@ -14,9 +14,9 @@ from harness.records.trace import Verification
 from . import prompts
 from .agent import DeepThink
 from .composing import Composed
+from .graph import Node
 from .state import State, solution_digest
 from .verdicts import Check
-from .workflow import Node
 
 PASS_WORDS = ("yes", "通过")
 

@@ -10,7 +10,7 @@ from harness.errors import UsageError
 from harness.records.messages import Json
 
 from .asking import PARAMETERS
-from .workflow import STAGES
+from .graph import STAGES
 
 OPTIONS: dict[str, tuple[Json, str]] = {
     "max_iterations": (30, "most rounds of verification"),
@@ -27,7 +27,10 @@ OPTIONS: dict[str, tuple[Json, str]] = {
     "cache": (True, "reuse plan, first solution and improvement when the same is asked again in a session"),
     "max_tool_steps": (5, "most turns with tools in one stage"),
 }
-_AT_LEAST_ONE = ("max_iterations", "required_verifications", "max_errors", "max_parallel")
+_LEAST = {
+    "max_iterations": 1, "required_verifications": 1, "max_errors": 1, "max_parallel": 1, "max_tool_steps": 0,
+    "verify_timeout_s": 0.001,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +60,11 @@ class Options:
             UsageError: A value is out of range, or names a stage or a parameter that does not exist (`bad-option`).
         """
         options: dict[str, Any] = {name: given.get(name, default) for name, (default, _) in OPTIONS.items()}
-        for name in _AT_LEAST_ONE:
-            if options[name] < 1:
-                raise _bad(f"`{name}` must be at least 1, not {options[name]!r}")
-        if options["max_tool_steps"] < 0 or options["verify_timeout_s"] <= 0:
-            raise _bad("`max_tool_steps` must be at least 0, and `verify_timeout_s` more than 0")
+        for name, least in _LEAST.items():
+            value = options[name]
+            kind = (int, float) if name == "verify_timeout_s" else int
+            if not isinstance(value, kind) or isinstance(value, bool) or value < least:
+                raise _bad(f"`{name}` must be a number from {least:g} on, not {value!r}")
         _check_names("model_stages", options["model_stages"], STAGES)
         _check_names("llm_params", options["llm_params"], PARAMETERS)
         return cls(**options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .workflow import END, Node, Workflow
+from .graph import END, Node, Workflow
 
 
 def draw(workflow: Workflow) -> str:

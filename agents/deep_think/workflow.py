@@ -1,5 +1,5 @@
 """
-The graph as data: a workflow file read into nodes and edges, and refused where it cannot work as drawn.
+Workflow files, read into a graph and refused where it cannot work as drawn.
 
 A file that passes has no dead end and no node that is never reached or never ends, names only conditions that exist and
 read declared state, and says for every outcome of a condition where it leads.
@@ -7,67 +7,19 @@ read declared state, and says for every outcome of a condition where it leads.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
-
-import msgspec
 
 from harness.errors import BadFileError
 from harness.records.digest import digest_bytes
 
 from .conditions import CONDITIONS
-from .state import State
+from .graph import END, NODE_TYPES, STAGES, Edge, Node, Workflow
 
-END = "__end__"
-NODE_TYPES = ("state_node", "llm_node", "analysis_node", "tool_node")
-"""`state_node` asks no model; the others are those of the design's document."""
-STAGES = ("planning", "initial", "improvement", "verification", "correction", "summary")
 MAX_BYTES = 64_000
 _TOP = ("name", "description", "version", "state_schema", "nodes", "edges", "entry_point")
 _CONFIG = ("llm_client", "max_tokens", "temperature", "tools", "tool_manager", "max_parallel_calls", "timeout")
-
-
-class Node(msgspec.Struct, frozen=True, kw_only=True):
-    """One step. *stage* names whose model is asked, empty where none is; *tools* says that tools are offered."""
-
-    name: str
-    type: str
-    stage: str = ""
-    max_tokens: int | None = None
-    temperature: float | None = None
-    tools: bool = False
-    line: int = 0
-
-
-class Edge(msgspec.Struct, frozen=True, kw_only=True):
-    """The way on from *source*: by the outcome of *condition* through *targets*, or to the one target under ``""``."""
-
-    source: str
-    condition: str
-    targets: dict[str, str]
-    line: int = 0
-
-
-class Workflow(msgspec.Struct, frozen=True, kw_only=True):
-    """A graph that has been checked; *edges* by the node that they leave."""
-
-    name: str
-    description: str
-    version: str
-    state_schema: dict[str, str]
-    nodes: dict[str, Node]
-    edges: dict[str, Edge]
-    entry_point: str
-    digest: str
-
-    def after(self, node: str, state: State) -> str:
-        """The node that follows *node* in *state*, or `END`. Without an edge it is the next one of the file."""
-        edge = self.edges.get(node)
-        if edge is None:
-            names = [*self.nodes, END]
-            return names[names.index(node) + 1]
-        return edge.targets[CONDITIONS[edge.condition].decide(state) if edge.condition else ""]
 
 
 _loaded: dict[tuple[str, bool], Workflow] = {}
@@ -113,12 +65,12 @@ def read_workflow(content: bytes, *, shown: str, faithful: bool = True) -> Workf
     workflow = Workflow(
         name=_text(top["name"], shown), description=_text(top["description"], shown),
         version=_text(top["version"], shown), state_schema=schema, nodes=nodes, edges=edges,
-        entry_point=_text(top["entry_point"], shown), digest=digest_bytes(content),
+        entry_point=_text(top["entry_point"], shown), shown=shown,
     )  # fmt: skip
     if workflow.entry_point not in nodes:
         raise _no_node(workflow.entry_point, nodes, shown, top["entry_point"].line)
     if faithful:
-        for message, line in _flaws(workflow):
+        for message, line in workflow.flaws():
             raise _bad(message, shown, line)
     return workflow
 
@@ -217,38 +169,6 @@ def _check_outcomes(condition: str, given: Mapping[str, _Part], shown: str, line
         if outcome not in outcomes:
             known = ", ".join(outcomes)
             raise _bad(f"`{condition}` never comes to `{outcome}`, but to: {known}", shown, target.line)
-
-
-def _flaws(workflow: Workflow) -> Iterator[tuple[str, int]]:
-    """What keeps *workflow* from working as drawn, with the line of each."""
-    onward = {name: set(edge.targets.values()) for name, edge in workflow.edges.items()}
-    backward: dict[str, set[str]] = {}
-    for source, targets in onward.items():
-        for target in targets:
-            backward.setdefault(target, set()).add(source)
-    reached, ending = _closure(workflow.entry_point, onward), _closure(END, backward)
-    for node in workflow.nodes.values():
-        if node.name not in onward:
-            yield f"node `{node.name}` is a dead end: no edge leaves it", node.line
-        if node.name not in reached:
-            yield f"node `{node.name}` is never reached: no way leads to it from `{workflow.entry_point}`", node.line
-        if node.name not in ending:
-            yield f"no way leads from node `{node.name}` to {END}", node.line
-    for edge in workflow.edges.values():
-        reads = CONDITIONS[edge.condition].reads if edge.condition else ()
-        for field in reads:
-            if field not in workflow.state_schema:
-                yield f"`{edge.condition}` reads `{field}`, which state_schema does not declare", edge.line
-
-
-def _closure(start: str, ways: Mapping[str, Iterable[str]]) -> set[str]:
-    found, left = {start}, [start]
-    while left:
-        for target in ways.get(left.pop(), ()):
-            if target not in found:
-                found.add(target)
-                left.append(target)
-    return found
 
 
 def _mapping(
