@@ -10,6 +10,8 @@ from harness.errors import CouldNotCheckError, ExitCode, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from harness.records.run import Trial
     from harness.records.trace import Event
 
@@ -39,7 +41,7 @@ def ask(args: argparse.Namespace, output: Output) -> ExitCode:
     )
     if trial.could_not_check:
         raise CouldNotCheckError(trial.code or "ask-failed", trial.could_not_check)
-    return telling.end(trial, agent, args.model)
+    return telling.end(trial)
 
 
 def _agent(args: argparse.Namespace) -> str:
@@ -72,60 +74,82 @@ class Telling:
     def __init__(self, output: Output) -> None:
         self._output = output
         self._streamed: list[str] = []
-        self._because = ""
+        self._last_note = ""
 
     def event(self, event: Event) -> None:
         """Print what *event* tells a person."""
+        if event.type == "llm_chunk":
+            if event.data.visible and event.data.channel == "text":
+                self._show(event.data.text)
+            return
+        note = note_of(event)
+        if note and note != self._last_note:
+            self._note(note)
+
+    def end(self, trial: Trial) -> ExitCode:
+        """Print the answer where it was not streamed, and what it took."""
+        from harness.reports.documents import ask_document
         from harness.reports.screen import neutralise, one_line
 
-        if event.type == "llm_chunk" and event.data.visible and event.data.channel == "text":
-            self._streamed.append(event.data.text)
-            if not self._output.as_json:
-                print(neutralise(event.data.text, keep_lines=True), end="", flush=True, file=self._output.stream)
-        elif event.type == "error":
-            self._failed(f"{event.data.kind}: {event.data.message}")
-        elif event.type == "warning" and event.data.code == "agent_crash":
-            self._failed(f"{event.data.code}: {event.data.detail}")
-        elif event.type == "tool_call":
-            self._output.note(f"  {one_line(f'{event.data.tool} {event.data.args_raw or event.data.args}')}")
+        told = ask_document(trial)
+        if self._output.as_json:
+            self._output.document(told)
+        else:
+            shown = "".join(self._streamed)
+            streamed = bool(told.answer) and shown.endswith(told.answer)
+            if shown and not streamed:  # what was shown was not the answer, and does not end its line
+                self._output.data("")
+            self._output.data("" if streamed else neutralise(told.answer, keep_lines=True))
+            ended = f"{told.agent} × {told.model} ({told.provenance}): {told.status}, {told.llm_calls} model calls, "
+            tokens = told.tokens["input"] + told.tokens["output"]
+            self._output.note(one_line(f"{ended}{told.tool_calls} tool calls, {tokens:,} tokens"))
+        return ExitCode.PASS if told.status == "completed" else ExitCode.COULD_NOT_CHECK
 
-    def _failed(self, because: str) -> None:
+    def _show(self, text: str) -> None:
+        from harness.reports.screen import neutralise
+
+        self._streamed.append(text)
+        if not self._output.as_json:
+            print(neutralise(text, keep_lines=True), end="", flush=True, file=self._output.stream)
+
+    def _note(self, note: str) -> None:
         from harness.reports.screen import one_line
 
-        self._because = because
-        self._output.note(f"  error {one_line(because)}")
+        self._last_note = note
+        self._output.note(f"  {one_line(note)}")
 
-    def end(self, trial: Trial, agent: str, model: str) -> ExitCode:
-        """Print the answer where it was not streamed, and what it took."""
-        from harness.reports.documents import AskDocument
-        from harness.reports.screen import neutralise, one_line
 
-        last = trial.traces[-1]
-        ended = last.events[-1].data
-        if self._output.as_json:
-            usage = ended.usage
-            self._output.document(
-                AskDocument(
-                    agent=agent,
-                    model=model,
-                    provenance=trial.provenance,
-                    status=ended.status,
-                    answer=last.answer,
-                    because="" if ended.status == "completed" else self._because or ended.reason,
-                    llm_calls=ended.counts.llm,
-                    tool_calls=ended.counts.tools,
-                    tokens={
-                        "input": usage.input,
-                        "output": usage.output,
-                        "cached": usage.cached,
-                        "thinking": usage.thinking,
-                    },
-                )
-            )
-        else:
-            streamed = "".join(self._streamed).endswith(last.answer) and bool(last.answer)
-            self._output.data("" if streamed else neutralise(last.answer, keep_lines=True))
-            tokens = ended.usage.input + ended.usage.output
-            told = f"{agent} × {model} ({trial.provenance}): {ended.status}, {ended.counts.llm} model calls, "
-            self._output.note(one_line(f"{told}{ended.counts.tools} tool calls, {tokens:,} tokens"))
-        return ExitCode.PASS if ended.status == "completed" else ExitCode.COULD_NOT_CHECK
+def note_of(event: Event) -> str:
+    """What *event* tells a person besides the answer, in one line; empty where that is nothing."""
+    data = event.data
+    match event.type:
+        case "tool_call":
+            return f"{data.tool} {data.args_raw or data.args}"
+        case "progress":
+            return "" if data.stage in _NO_NEWS else f"{data.value:4.0%} {data.stage} {data.message}"
+        case "verification":
+            wrong = f": {_counted(len(data.issues), 'issue')}" if data.issues else ""
+            place = f"round {data.round}, check {data.index + 1} of {data.of}"
+            return f"verification {place}: {data.verdict}{wrong} ({data.count} of {data.required} in a row)"
+        case "fallback_used":
+            return f"fallback {data.origin} → {data.to}: {data.reason}"
+        case "config_resolved":
+            return f"{data.key}: {data.used} in place of {data.asked} ({data.why})" if _differs(data) else ""
+        case "warning":
+            return f"{'error' if data.code == 'agent_crash' else 'warning'} {data.code}: {data.detail}"
+        case "error":
+            return f"error {data.kind}: {data.message}"
+    return ""
+
+
+_NO_NEWS = frozenset({"metrics"})
+"""Stages of progress that are for reports, not for people."""
+
+
+def _differs(data: Any) -> bool:
+    """Whether somebody asked for something else than what is used."""
+    return data.asked is not None and data.asked != data.used and not isinstance(data.used, list | dict)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

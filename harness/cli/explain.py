@@ -10,6 +10,8 @@ from harness.errors import ExitCode, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from harness.config import Config
     from harness.reports.documents import ExplainDocument
 
@@ -92,7 +94,19 @@ def _agent(config: Config, name: str) -> str:
         margin = max(map(len, agent.options))
         for option, default in agent.options.items():
             lines.append(f"  {option:{margin}}  {agent.flags.get(option, '')} (default {default!r})")
+    if agent.draw is not None:
+        lines += ["", _drawn(agent.draw)]
     return "\n".join(lines)
+
+
+def _drawn(draw: Callable[[], str]) -> str:
+    """The agent's picture of itself; a drawing that fails is no reason to say nothing of the agent."""
+    from harness.reports.screen import neutralise
+
+    try:
+        return neutralise(str(draw()), keep_lines=True).rstrip()
+    except Exception as error:  # noqa: BLE001 – the project's own code
+        return f"(its picture cannot be drawn: {type(error).__name__}: {error})"
 
 
 def _unknown(topic: str, known: list[str]) -> UsageError:

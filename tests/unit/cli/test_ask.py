@@ -5,9 +5,21 @@ from __future__ import annotations
 import jsonschema
 import pytest
 
+from harness.cli.ask import note_of
 from harness.errors import ExitCode
-from harness.models.scripted.script import load_script
+from harness.models.scripted.script import load_script, parse_script
 from harness.models.scripted.server import ScriptedServer
+from harness.records.trace import (
+    ConfigResolved,
+    Event,
+    FallbackUsed,
+    FinalAnswer,
+    Issue,
+    Progress,
+    ToolCalled,
+    Verification,
+    Warned,
+)
 from harness.reports.documents import schema_of
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # litellm warns about itself
@@ -23,6 +35,23 @@ class Bare:
 
     async def run(self, question):
         yield await self.ctx.models.chat([question.message])
+"""
+TALKING = """\
+from harness.records.trace import FinalAnswer
+
+
+def build(ctx):
+    return Talking(ctx)
+
+
+class Talking:
+    def __init__(self, ctx):
+        self.ctx = ctx
+
+    async def run(self, question):
+        async for _ in self.ctx.models.stream([question.message], visible=True):
+            pass
+        yield FinalAnswer(text="7 °C")
 """
 
 
@@ -124,3 +153,81 @@ def test_flags_that_do_not_go_with_a_question_are_refused(project, harness, word
     document = harness("run", "--ask", QUESTION, *words, "--json").document
 
     assert (document["error"]["message"], document["exit_code"]) == (message, 2)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--agent", "nobody"], "no agent named `nobody`"),
+        (["--agent", "lean_react@loud"], "agent `lean_react` has no profile `loud`"),
+        (["--lean", "--option", "loud=1"], "agent `lean_react` has no option `loud`"),
+        (["--lean", "--option", "max_steps=many"], "option `max_steps` of agent `lean_react` cannot be 'many'"),
+        (["--lean", "--ultrathink"], "agent `lean_react` has no option `ultrathink`"),
+        (["--ultrathink", "--ultrathink-budget", "0"], "`0` is no whole number of at least 1"),
+        (["--model", "scripted"], "the model `scripted` answers golden cases only"),
+    ],
+)
+def test_agents_and_options_that_are_not_there_are_refused(project, harness, words, message):
+    """Before anything is asked."""
+    document = harness("run", "--ask", QUESTION, "--model", "m", *words, "--json").document
+
+    assert document["error"]["message"].endswith(message)
+    assert document["exit_code"] == 2
+
+
+@pytest.mark.parametrize("words", [["--ultrathink"], ["--ultrathink-budget", "2048"], ["--agent", "ultrathink"]])
+def test_ultrathink_names_its_agent(project, harness, words):
+    """As `--lean` does; the model's server sees the agent's own tools."""
+    script = "format: 1\nsteps:\n- expect: {tools: [enable_ultrathink]}\n  reply: {text: '391.'}\n"
+    with ScriptedServer() as server:
+        session = server.open(parse_script(script))
+        told = ["--model", "claude-sonnet-4-5", "--base-url", session.openai_base_url]
+        ended = harness("run", "--ask", "What is 17 × 23?", *words, *told)
+        session.close()
+
+    assert (ended.code, ended.out) == (ExitCode.PASS, "391.\n")
+    assert "ultrathink × claude-sonnet-4-5 (local): completed, 1 model calls" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("data", "note"),
+    [
+        (ToolCalled(call_id="c", tool="get_weather", args={"city": "Berlin"}), "get_weather {'city': 'Berlin'}"),
+        (Progress(stage="verification", value=0.5, message="round 2"), " 50% verification round 2"),
+        (Progress(stage="metrics", value=1.0, detail="{}"), ""),
+        (
+            Verification(
+                round=2, index=0, of=3, passed=False, verdict="fail", issues=(Issue("gap"),), solution_digest="d",
+                count=0, required=3,
+            ),
+            "verification round 2, check 1 of 3: fail: 1 issue (0 of 3 in a row)",
+        ),
+        (
+            Verification(round=3, index=0, of=1, passed=True, verdict="pass", solution_digest="d", count=2, required=3),
+            "verification round 3, check 1 of 1: pass (2 of 3 in a row)",
+        ),
+        (FallbackUsed(origin="react", to="deterministic", reason="no_llm"), "fallback react → deterministic: no_llm"),
+        (
+            ConfigResolved(key="budget_tokens", asked=500, used=1024, why="at least 1024"),
+            "budget_tokens: 1024 in place of 500 (at least 1024)",
+        ),
+        (ConfigResolved(key="capability", asked="gpt-4.1", used="gpt-4.1", why="as asked"), ""),
+        (Warned(code="budget_clamped", detail="1024"), "warning budget_clamped: 1024"),
+        (FinalAnswer(text="7 °C"), ""),
+    ],
+)  # fmt: skip
+def test_what_an_agent_does_is_told_in_a_line(data, note):
+    """Each kind of event that says something to a person; the answer is not among them."""
+    assert note == note_of(Event("t", 0, 0, data.type, data))
+
+
+def test_the_answer_stands_on_a_line_of_its_own(project, harness):
+    """What was streamed on the way and is not the answer does not run into it."""
+    (project / "agents" / "bare").mkdir()
+    (project / "agents" / "bare" / "agent.py").write_text(TALKING)
+    with ScriptedServer() as server:
+        session = server.open(parse_script("format: 1\nsteps:\n- reply: {text: Let me see.}\n"))
+        told = ["--model", "m", "--base-url", session.openai_base_url]
+        ended = harness("run", "--ask", QUESTION, "--agent", "bare", *told)
+
+    assert ended.out == "Let me see.\n7 °C\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -10,6 +11,8 @@ import pytest
 from harness.cli.codes import CODES
 from harness.contracts.markdown import CODES as MARKDOWN
 from harness.reports.documents import DOCUMENTS, schema_of
+
+REPO = Path(__file__).parents[3]
 
 
 def test_a_code_is_explained_with_its_exit_code(harness):
@@ -38,6 +41,38 @@ def test_an_agent_is_explained_in_its_own_words(project, harness):
     assert "max_steps" in text
     assert "(default 20)" in text
     assert harness("explain", "lean_react@seed_literal", "--json").document["kind"] == "agent"
+
+
+def add_to_the_agent(project: Path, code: str) -> None:
+    """Put *code* at the end of the lean design's module."""
+    path = project / "agents" / "lean_react" / "agent.py"
+    path.write_text(f"{path.read_text()}\n\n{code}")
+
+
+def test_an_agent_that_draws_itself_is_shown(project, harness):
+    """The picture stands below the options."""
+    add_to_the_agent(project, 'def draw():\n    return "question ─▶ answer\\x1b[31m"\n')
+
+    assert harness("explain", "lean_react").out.endswith("\n\nquestion ─▶ answer\\x1b[31m\n")
+
+
+def test_a_picture_that_fails_is_told(project, harness):
+    """The rest of what there is to know of the agent stands all the same."""
+    add_to_the_agent(project, "def draw():\n    return 1 / 0\n")
+    text = harness("explain", "lean_react").out
+
+    assert "profiles: reference, seed_literal\n" in text
+    assert text.endswith("(its picture cannot be drawn: ZeroDivisionError: division by zero)\n")
+
+
+@pytest.mark.parametrize("agent", sorted(path.parent.name for path in REPO.glob("agents/*/agent.py")))
+def test_every_design_is_explained(project, harness, agent):
+    """What it is, its profiles, and help for each of its options."""
+    text = harness("explain", agent).out
+
+    assert text.startswith(f"{agent}: ")
+    assert "profiles: reference" in text
+    assert "  (default" not in text
 
 
 def test_a_contract_is_explained(project, harness):

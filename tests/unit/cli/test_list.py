@@ -27,6 +27,8 @@ def test_agents_say_their_profiles_and_options(project, harness):
     """What a cell can be named after."""
     agents = {agent["name"]: agent for agent in harness("list", "agents", "--json").document}
 
+    assert {"lean_react", "plan_execute", "ultrathink", "deep_think", "two_phase", "newsdesk"} <= set(agents)
+    assert {"plan_execute"} >= {name for name in agents if "seed_literal" not in agents[name]["profiles"]}
     assert ["reference", "seed_literal"] == agents["lean_react"]["profiles"]
     assert agents["lean_react"]["more"]["options"]["max_steps"] == 20
 
