@@ -66,10 +66,19 @@ def _fitting(view: TrialView, event: Event) -> Iterator[Found]:
     clamped = min(max(asked, MIN_BUDGET_TOKENS), MAX_BUDGET_TOKENS)
     if used == clamped:
         return
-    replies = [call.data.params.get("max_tokens") for call in view.chat_calls]
-    cramped = any(isinstance(most, int) and used < most < clamped + LEAST_ANSWER_TOKENS + 1 for most in replies)
-    if not MIN_BUDGET_TOKENS <= used < clamped or (any(replies) and not cramped):
+    if not MIN_BUDGET_TOKENS <= used < clamped or not _cramped(view, used, clamped):
         yield broken(event, f"{asked} tokens became {used}, expected {clamped} or less for want of room")
+
+
+def _cramped(view: TrialView, used: int, clamped: int) -> bool:
+    """Whether replies have no room for *clamped* tokens, or no call says how long its reply may be."""
+    replies = []
+    for call in view.chat_calls:
+        most, thinking = call.data.params.get("max_tokens"), call.data.params.get("thinking") or {}
+        # a call that thinks with another budget was given the room that its own one needs
+        if isinstance(most, int) and thinking.get("budget_tokens") in (None, used):
+            replies.append(most)
+    return not replies or any(used < most <= clamped + LEAST_ANSWER_TOKENS for most in replies)
 
 
 def _warned(view: TrialView, event: Event) -> bool:

@@ -82,6 +82,12 @@ def old() -> LoadedAgent:
 
 
 @pytest.fixture(scope="session")
+def ultra() -> LoadedAgent:
+    """The lean loop in the reasoning layer."""
+    return load_agent(AGENTS, "ultrathink")
+
+
+@pytest.fixture(scope="session")
 def desk() -> LoadedAgent:
     """The news desk."""
     return load_agent(AGENTS, "newsdesk")
