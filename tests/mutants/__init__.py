@@ -5,9 +5,10 @@ from __future__ import annotations
 from harness.testing.mutants import Mutant
 
 from .any_design import MUTANTS as ANY_DESIGN
+from .deep_think import MUTANTS as DEEP_THINK
 from .lean import MUTANTS as LEAN
 from .lean_plan import MUTANTS as LEAN_PLAN
 from .legacy import MUTANTS as LEGACY
 from .runtime import MUTANTS as RUNTIME
 
-MUTANTS: tuple[Mutant, ...] = (*RUNTIME, *ANY_DESIGN, *LEAN, *LEAN_PLAN, *LEGACY)
+MUTANTS: tuple[Mutant, ...] = (*RUNTIME, *ANY_DESIGN, *LEAN, *LEAN_PLAN, *LEGACY, *DEEP_THINK)
