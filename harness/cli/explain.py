@@ -11,6 +11,7 @@ from harness.errors import ExitCode, UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from harness.config import Config
     from harness.reports.documents import ExplainDocument
@@ -47,12 +48,33 @@ def run(args: argparse.Namespace, output: Output) -> ExitCode:
 def _schema(name: str, output: Output) -> ExitCode:
     import json
 
-    from harness.reports.documents import DOCUMENTS, schema_of
+    from harness.reports.documents import schema_of
 
-    if name not in DOCUMENTS:
-        raise _unknown(f"{_SCHEMA}{name}", [f"{_SCHEMA}{known}" for known in DOCUMENTS])
-    output.data(json.dumps(schema_of(name), indent=2, ensure_ascii=False))
+    if name not in _schemas():
+        raise _unknown(f"{_SCHEMA}{name}", [f"{_SCHEMA}{known}" for known in _schemas()])
+    files = {"golden-set": _golden_set, "script": _script}
+    schema = files[name]() if name in files else schema_of(name)
+    output.data(json.dumps(schema, indent=2, ensure_ascii=False))
     return ExitCode.PASS
+
+
+def _schemas() -> list[str]:
+    """What `schema:NAME` prints: the documents of the commands, and the files that people write."""
+    from harness.reports.documents import DOCUMENTS
+
+    return [*DOCUMENTS, "golden-set", "script"]
+
+
+def _golden_set() -> dict[str, Any]:
+    from harness.goldensets.schema import golden_schema
+
+    return golden_schema()
+
+
+def _script() -> dict[str, Any]:
+    from harness.models.scripted.script import script_schema
+
+    return script_schema()
 
 
 def _of_project(topic: str) -> ExplainDocument:
@@ -60,7 +82,7 @@ def _of_project(topic: str) -> ExplainDocument:
     from harness.cli.codes import CODES
     from harness.contracts.catalogue import load_modules
     from harness.contracts.markdown import CODES as MARKDOWN
-    from harness.reports.documents import DOCUMENTS, ExplainDocument
+    from harness.reports.documents import ExplainDocument
 
     if topic in MARKDOWN:
         return ExplainDocument(name=topic, kind="code", text=f"{topic} (Markdown, contract CX15): {MARKDOWN[topic]}")
@@ -69,7 +91,7 @@ def _of_project(topic: str) -> ExplainDocument:
         return ExplainDocument(name=topic, kind="agent", text=_agent(config, topic))
     contracts = load_modules([config.root / path for path in config.contract_modules])
     if topic not in contracts:
-        schemas = [f"{_SCHEMA}{name}" for name in DOCUMENTS]
+        schemas = [f"{_SCHEMA}{name}" for name in _schemas()]
         raise _unknown(topic, [*CODES, *contracts, *list_agents(config.agents), *schemas])
     contract = contracts[topic]
     kind = "structural: holds for every run" if contract.kind == "S" else "behavioural: depends on the model"

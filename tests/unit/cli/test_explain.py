@@ -93,6 +93,14 @@ def test_every_schema_is_a_valid_schema(harness, name):
     assert all(list(each["properties"]) == each["required"] for each in objects)
 
 
+@pytest.mark.parametrize(
+    ("name", "committed"), [("golden-set", "goldensets/schema.json"), ("script", "goldensets/scripts/schema.json")]
+)
+def test_the_files_that_people_write_have_schemas_too(harness, name, committed):
+    """The same that editors complete by."""
+    assert json.loads((REPO / committed).read_text()) == json.loads(harness("explain", f"schema:{name}").out)
+
+
 def test_an_error_document_keeps_to_its_schema(project, harness):
     """The document of every command that cannot do its work."""
     document = harness("explain", "nonsense", "--json").document
