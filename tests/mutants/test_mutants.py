@@ -17,6 +17,7 @@ BEYOND_CODE = {
     "CX6": "rounds, tool calls and writes over their limits: models ask for them, and no loop here counts them",
     "CX7": "thinking streamed to the user: the client shows no channel but text",
     "CX8": "a trial with a miss: it has no verdict at all, so that no contract is asked",
+    "CG9": "a link that leads out of the file area: the path that stands in the trace is inside",
     "CL7": "another state than the one saved last: the store has no older ones",
 }
 """Parts of contracts that no agent can break while the runtime stands; hand-made traces beside the contracts break them."""
