@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.dialects import ANTHROPIC, OPENAI_CHAT, ChatDialect
+from harness.cassettes.file import load
+from harness.dialects import ANTHROPIC, OPENAI_CHAT, ChatDialect, dialect_of
+from harness.dialects.sse import looks_like_sse
 from harness.records.faults import ModelError
 from harness.records.messages import ModelReply, ReplyChunk, ThinkingBlock, ToolCall, Usage
 
 DIALECTS = pytest.mark.parametrize("dialect", [OPENAI_CHAT, ANTHROPIC], ids=["openai", "anthropic"])
+CASSETTES = Path(__file__).parents[3] / "cassettes"
 WORDS = st.text(st.sampled_from('aé–漢😀 \n"\\\u2028\x85'), max_size=12)
 THOUGHTS = (
     ThinkingBlock("thinking", "Ich überlege … 漢字 😀", "c2lnbmF0dXJl"),
@@ -94,3 +98,23 @@ def test_all_cuts_at_once(dialect: ChatDialect, text: str, ending: str, data: st
     assert whole == read(dialect, by_byte(stream))
     assert whole == read(dialect, inside_characters(stream))
     assert whole == read(dialect, anywhere)
+
+
+def test_every_recorded_stream() -> None:
+    """The streams of this repository's cassettes, byte by byte and inside of each character."""
+    found = {
+        (item.uri, item.response_body)
+        for path in sorted(CASSETTES.rglob("*.yaml"))
+        for item in load(path).interactions
+        if item.status < 400 and looks_like_sse(item.response_body.encode())
+    }
+    differing = []
+    for uri, body in sorted(found):
+        dialect, stream = dialect_of(uri), body.encode()
+        assert dialect is OPENAI_CHAT or dialect is ANTHROPIC, uri
+        whole = read(dialect, [stream])
+        if whole != read(dialect, by_byte(stream)) or whole != read(dialect, inside_characters(stream)):
+            differing.append((uri, body[:200]))
+
+    assert [] == differing
+    assert found
