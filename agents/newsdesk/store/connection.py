@@ -30,7 +30,9 @@ def connect(url: str, *, schema: str = "") -> psycopg.Connection[dict[str, Any]]
         from psycopg.rows import dict_row
     except ImportError:
         raise CouldNotCheckError(
-            "no-postgres", "the news store needs psycopg, which is not installed", hint='pip install "tapegate[newsdesk]"'
+            "no-postgres",
+            "the news store needs psycopg, which is not installed",
+            hint='pip install "tapegate[newsdesk]"',
         ) from None
     # strict_order: a search with a filter goes on through the index until it has its rows, nearest first
     options = "-c hnsw.iterative_scan=strict_order -c datestyle=ISO"

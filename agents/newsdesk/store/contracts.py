@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
 from harness.records.tool import ToolError
 
-Priority = Literal["P1_CRITICO", "P2_ESTRATEGICO", "P3_MONITORAMENTO", "IRRELEVANTE"]
+from .news import Priority
+
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _WORD = re.compile(r"\w")
 

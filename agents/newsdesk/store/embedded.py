@@ -106,8 +106,10 @@ class EmbeddedPostgres:
 
         user = pwd.getpwnam(_UNPRIVILEGED)
         self._as = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
-        if not all(folder.stat().st_mode & 0o001 for folder in install.parents):
+        if not all(path.stat().st_mode & 0o001 for path in (install / "bin" / "postgres", install, *install.parents)):
             install = Path(shutil.copytree(install, self._folder / "install"))
+            for path in (install, *install.rglob("*")):
+                os.chown(path, user.pw_uid, user.pw_gid)
         os.chown(self._folder, user.pw_uid, user.pw_gid)
         return install
 
@@ -117,7 +119,7 @@ class EmbeddedPostgres:
             str(initdb), "-D", self._data, "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C",
             "--no-sync", "--no-instructions", *settings,
         ]  # fmt: skip
-        ran = subprocess.run(
+        ran = subprocess.run(  # noqa: S603 -- our own command
             command, check=False, capture_output=True, text=True, errors="replace", cwd="/", env=_environment(), **self._as
         )  # fmt: skip
         if ran.returncode:
@@ -127,7 +129,7 @@ class EmbeddedPostgres:
         command = ["/bin/sh", "-c", _WATCH, "newsdesk-store", str(postgres), self._data, str(self._folder)]
         with self._log.open("wb") as log:
             # a session of its own, so that Ctrl-C at the keyboard is for the command alone
-            return subprocess.Popen(
+            return subprocess.Popen(  # noqa: S603 -- our own command
                 command, stdin=subprocess.PIPE, stdout=log, stderr=log, cwd="/", env=_environment(),
                 start_new_session=True, **self._as,
             )  # fmt: skip

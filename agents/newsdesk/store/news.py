@@ -11,12 +11,15 @@ if TYPE_CHECKING:
     import psycopg
 
 Row = dict[str, Any]
+Priority = Literal["P1_CRITICO", "P2_ESTRATEGICO", "P3_MONITORAMENTO", "IRRELEVANTE"]
 Order = Literal["cosine", "l2"]
 """How nearness is measured. `l2` is what pgvector's `<->` means, and depends on how long the vectors are."""
 
 _OPERATORS: dict[Order, str] = {"cosine": "<=>", "l2": "<->"}
 _SUMMARY = "id, titulo, resumo, prioridade, tag"
 _CLUSTER = "id, data::text AS data, titulo, resumo, prioridade, tag, texto"
+_OF_THE_DAY = "data = CASE WHEN pg_input_is_valid(%s, 'date') THEN %s::date END"
+"""A day that no calendar has is the day of no cluster."""
 _DUMPED = {
     "articles": "SELECT id, cluster_id, titulo, jornal, texto FROM artigos_brutos ORDER BY id",
     "clusters": f"SELECT {_CLUSTER} FROM clusters_eventos ORDER BY id",  # noqa: S608
@@ -92,10 +95,10 @@ class NewsStore:
     def nearest_query(self, vector: Sequence[float], day: str, limit: int) -> tuple[str, list[Any]]:
         """The statement of `nearest` and its parameters; for a look at its plan."""
         sql = (
-            f"SELECT {_SUMMARY} FROM clusters_eventos WHERE data = %s AND embedding_medio IS NOT NULL"  # noqa: S608
+            f"SELECT {_SUMMARY} FROM clusters_eventos WHERE {_OF_THE_DAY} AND embedding_medio IS NOT NULL"  # noqa: S608
             f" ORDER BY embedding_medio {self._operator} %s::vector, id LIMIT %s"
         )
-        return sql, [day, as_literal(vector, self._dimension), limit]
+        return sql, [day, day, as_literal(vector, self._dimension), limit]
 
     def change_priority(self, cluster_id: int, priority: str, *, reason: str) -> str | None:
         """
@@ -133,13 +136,15 @@ class NewsStore:
 
 def _filter(day: str, priority: str | None, tag: str | None) -> tuple[str, list[Any]]:
     """The WHERE of a day with a priority and a tag."""
-    where, params = "data = %s", [day]
+    where, params = _OF_THE_DAY, [day, day]
     if priority == "IRRELEVANTE":
         where += " AND (prioridade = 'IRRELEVANTE' OR tag = 'IRRELEVANTE')"
     elif priority:
         where += " AND prioridade = %s"
         params.append(priority)
-    if tag:
+    if tag and "\0" in tag:
+        where += " AND false"  # PostgreSQL has no such text, so no cluster has the tag
+    elif tag:
         where += " AND tag = %s"
         params.append(tag)
     return where, params

@@ -101,7 +101,7 @@ def migrate(connection: Connection, dimension: int) -> tuple[int, ...]:
     return tuple(step.version for step in todo)
 
 
-def _make_tables(connection: Connection, dimension: int) -> None:
+def _make_tables(connection: Connection, _dimension: int) -> None:
     import psycopg
 
     try:
@@ -141,7 +141,7 @@ def _backfill(connection: Connection, table: str, column: str, dimension: int) -
         )
 
 
-def _index_cosine(connection: Connection, dimension: int) -> None:
+def _index_cosine(connection: Connection, _dimension: int) -> None:
     connection.execute(_COSINE_INDEX)
 
 
