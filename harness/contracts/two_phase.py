@@ -172,12 +172,13 @@ def answers_run_nothing(view: TrialView) -> Iterator[Found]:
 
 @contract("CG12", designs=TWO_PHASE, needs=("final_answer",))
 def answers_in_the_users_language(view: TrialView) -> Iterator[Found]:
-    """The answer is in the language of the user's message."""
-    asked = view.started.question if view.started is not None else ""
-    spoken = language_of(asked)
+    """The answer is in the language of the user's message, or of the case where a message is too short to tell."""
+    if view.started is None:
+        return
+    spoken = language_of(view.started.question) or view.started.lang.partition("-")[0]
     for final in view.finals:
         answered = language_of(final.data.text)
-        if spoken is None or answered is None or not final.data.complete:
+        if not spoken or answered is None or not final.data.complete:
             continue
         yield TRIGGERED
         if answered != spoken:

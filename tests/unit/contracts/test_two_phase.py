@@ -199,17 +199,20 @@ def test_cg10_code_in_the_answer():
 
 
 @pytest.mark.parametrize(
-    ("question", "text", "found"),
+    ("question", "lang", "text", "found"),
     [
-        ("Я сегодня счастлива!", "Как я рада за тебя! Что случилось?", "kept"),
-        ("Я сегодня счастлива!", "I am so happy for you!", "the message is in ru, the answer in en"),
-        ("I feel happy today!", "Это прекрасно, я рада!", "the message is in en, the answer in ru"),
-        ("17 × 23?", "391", "vacuous"),
+        ("Я сегодня счастлива!", "ru", "Как я рада за тебя! Что случилось?", "kept"),
+        ("Я сегодня счастлива!", "ru", "I am so happy for you!", "the message is in ru, the answer in en"),
+        ("I feel happy today!", "ru", "Это прекрасно, я рада!", "the message is in en, the answer in ru"),
+        ("Delete notes.txt", "en", "Das ist leider nicht erlaubt.", "the message is in en, the answer in de"),
+        ("Delete notes.txt", "en-GB", "That is not allowed, and the file is there.", "kept"),
+        ("Delete notes.txt", "", "That is not allowed, and the file is there.", "vacuous"),
+        ("17 × 23?", "en", "391", "vacuous"),
     ],
 )
-def test_cg12_language(question, text, found):
-    """The answer is in the language of the message, where both can be told."""
-    trace = make_trace(think(), respond(text), said(text), started={"question": question})
+def test_cg12_language(question, lang, text, found):
+    """The answer is in the language of the message, or of the case, where both can be told."""
+    trace = make_trace(think(), respond(text), said(text), started={"question": question, "lang": lang})
 
     assert [found] == reasons(check(answers_in_the_users_language, trace))
 
