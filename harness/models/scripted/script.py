@@ -50,7 +50,7 @@ without a call all fail the recording.
 
 A script proves nothing if it is blind: after a reply with tool calls, the next step that answers (of the same purpose
 and slot, if there is one) must expect something in the result of each call, by `tool_result` with `contains` or, where
-results travel as text, by `contains` alone.
+results travel as text, by `contains` alone. `steps: []` holds an agent to asking no model at all.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ class ScriptFile(_Part, frozen=True, kw_only=True):
 
     format: Literal[1]
     about: str = ""
-    steps: Annotated[tuple[Step, ...], msgspec.Meta(min_length=1)]
+    steps: tuple[Step, ...]
 
 
 class Script(msgspec.Struct, frozen=True):

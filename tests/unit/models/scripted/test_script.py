@@ -85,7 +85,7 @@ def test_a_script_is_loaded_from_its_file(tmp_path):
                 "hint: update tapegate, or write the script in format 1"
             ),
         ),
-        ("format: 1\nsteps: []\n", "error[bad-script]: s.yaml:2: Expected `array` of length >= 1 (in `steps`)"),
+        ("format: 1\n", "error[bad-script]: s.yaml:1: Object missing required field `steps`"),
         ("", "error[bad-script]: s.yaml: Expected `object`, got `null`"),
         (steps("- reply: {}"), "error[bad-script]: s.yaml:3: the reply is empty: give `text`, `tool_calls`"),
         (steps("- reply: {status: 429}"), "error[bad-script]: s.yaml:3: status 429 needs an `error` with a `message`"),
@@ -193,6 +193,11 @@ def test_the_schema_accepts_the_example_and_refuses_a_typo():
     value["steps"][0]["repply"] = {}
 
     assert not validator.is_valid(value)
+
+
+def test_a_script_may_have_no_steps() -> None:
+    """An agent that asks no model is held to that: any call is one too many."""
+    assert () == parse_script("format: 1\nsteps: []\n").steps
 
 
 def test_the_committed_schema_is_current():
