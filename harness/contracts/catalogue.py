@@ -30,7 +30,7 @@ OF_DESIGN: dict[str, tuple[str, ...]] = {
     "plan_execute": ("legacy",),
     "ultrathink": ("ultrathink", "ultrathink_switches", "ultrathink_thoughts"),
     "deep_think": ("deep_think", "deep_think_calls", "deep_think_answer"),
-    "newsdesk": ("newsdesk",),
+    "newsdesk": ("newsdesk", "newsdesk_store", "newsdesk_answer"),
     "two_phase": ("two_phase", "two_phase_tools"),
 }
 """Modules whose contracts are for one design: a run imports those of the designs that it runs."""
