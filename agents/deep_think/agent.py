@@ -28,7 +28,7 @@ from harness.records.trace import (
     Progress,
     Solution,
     Verification,
-)  # fmt: skip
+)
 
 from . import composing, options, picture
 from .asking import Asker

@@ -14,7 +14,7 @@ from harness.agents.protocol import AgentContext, Reply
 from harness.records.digest import canonical_json, digest
 from harness.records.faults import ModelError
 from harness.records.messages import Json, Message, ToolCall
-from harness.records.trace import Warned
+from harness.records.trace import ConfigResolved, Warned
 
 from . import prompts
 from .composing import Composed, found_line
@@ -59,8 +59,7 @@ class Asker:
         Raises:
             ModelError: It helped nothing, or could not.
         """
-        own = {"temperature": node.temperature, "max_tokens": node.max_tokens}
-        params = self._params | {name: value for name, value in own.items() if value is not None}
+        params = self._settings(node)
         for attempt in range(tries):
             try:
                 return await self._ctx.models.chat(
@@ -111,6 +110,19 @@ class Asker:
         while len(state.cache) > MOST_CACHED:
             del state.cache[next(iter(state.cache))]
         return text
+
+    def _settings(self, node: Node) -> dict[str, Json]:
+        """The parameters of *node*, and of `llm_params` where it leaves them open, but for what its model refuses."""
+        own = {"temperature": node.temperature, "max_tokens": node.max_tokens}
+        params = self._params | {name: value for name, value in own.items() if value is not None}
+        model = self._models.get(node.stage)
+        if self._ctx.models.capability(model).sampling == "refused":
+            for name in ("temperature", "top_p"):
+                if name in params:
+                    why = f"{model or self._ctx.models.default_model} takes no {name}"
+                    key = f"{name} of {node.stage}"
+                    self._ctx.emit(ConfigResolved(key=key, asked=params.pop(name), used=None, why=why))
+        return params
 
     async def _run_tools(self, state: State, request: Composed, reply: Reply, round_: int | None) -> None:
         """Run each call of *reply*, in order; what goes wrong in one is its result."""

@@ -69,12 +69,14 @@ class Workflow(msgspec.Struct, frozen=True, kw_only=True):
             for target in edge.targets.values():
                 backward.setdefault(target, set()).add(edge.source)
         reached, ending = self.reachable, _closure(END, backward)
-        for node in self.nodes.values():
-            if node.name not in self.edges:
-                yield f"node `{node.name}` is a dead end: no edge leaves it", node.line
-            elif node.name not in reached:
+        nodes = self.nodes.values()
+        yield from (
+            (f"node `{n.name}` is a dead end: no edge leaves it", n.line) for n in nodes if n.name not in self.edges
+        )
+        for node in nodes:
+            if node.name not in reached:
                 yield f"node `{node.name}` is never reached: no way leads to it from `{self.entry_point}`", node.line
-            elif node.name not in ending:
+            elif node.name in self.edges and node.name not in ending:
                 yield f"no way leads from node `{node.name}` to {END}", node.line
         for edge in self.edges.values():
             for field in CONDITIONS[edge.condition].reads if edge.condition else ():
