@@ -18,7 +18,7 @@ Order = Literal["cosine", "l2"]
 _OPERATORS: dict[Order, str] = {"cosine": "<=>", "l2": "<->"}
 _SUMMARY = "id, titulo, resumo, prioridade, tag"
 _CLUSTER = "id, data::text AS data, titulo, resumo, prioridade, tag, texto"
-_OF_THE_DAY = "data = CASE WHEN pg_input_is_valid(%s, 'date') THEN %s::date END"
+_OF_THE_DAY = "data = CASE WHEN pg_input_is_valid(%s, 'date') THEN %s::text::date END"
 """A day that no calendar has is the day of no cluster."""
 _DUMPED = {
     "articles": "SELECT id, cluster_id, titulo, jornal, texto FROM artigos_brutos ORDER BY id",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
 from .connection import connect
@@ -123,9 +123,12 @@ class NewsBackend:
         return schema
 
     def _drop_schema(self) -> None:
-        self._admin.rollback()
-        self._admin.execute(f"DROP SCHEMA {self._schema} CASCADE".encode())
-        self._admin.commit()
+        from psycopg import OperationalError
+
+        with suppress(OperationalError):  # a server that is gone already took the rows along, or will be asked no more
+            self._admin.rollback()
+            self._admin.execute(f"DROP SCHEMA {self._schema} CASCADE".encode())
+            self._admin.commit()
 
 
 class TrialNews(NewsStore):
