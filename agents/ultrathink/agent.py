@@ -51,12 +51,16 @@ question ─▶ lean loop ─▶ layer ─▶ model
 
 
 def build(ctx: AgentContext) -> Agent:
-    """Build the agent; without the layer it is the lean loop itself."""
+    """Build the agent with the layer of its profile."""
+    return assembled(ctx, LiteralUltrathink if ctx.profile == "seed_literal" else UltrathinkMiddleware)
+
+
+def assembled(ctx: AgentContext, kind: type[UltrathinkMiddleware]) -> Agent:
+    """The lean loop in a layer of *kind*; where the options leave the layer out, the lean loop itself."""
     options = {name: default for name, (default, _) in OPTIONS.items()} | dict(ctx.options)
     if not options["layer"]:
         bare: Agent = _loop.build(ctx)
         return bare
-    kind = LiteralUltrathink if ctx.profile == "seed_literal" else UltrathinkMiddleware
     middleware = kind(
         int(options["ultrathink_budget"]),
         bool(options["ultrathink"]),

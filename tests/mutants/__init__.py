@@ -11,5 +11,6 @@ from .lean_plan import MUTANTS as LEAN_PLAN
 from .legacy import MUTANTS as LEGACY
 from .runtime import MUTANTS as RUNTIME
 from .two_phase import MUTANTS as TWO_PHASE
+from .ultrathink import MUTANTS as ULTRATHINK
 
-MUTANTS: tuple[Mutant, ...] = (*RUNTIME, *ANY_DESIGN, *LEAN, *LEAN_PLAN, *LEGACY, *DEEP_THINK, *TWO_PHASE)
+MUTANTS: tuple[Mutant, ...] = (*RUNTIME, *ANY_DESIGN, *LEAN, *LEAN_PLAN, *LEGACY, *DEEP_THINK, *TWO_PHASE, *ULTRATHINK)
