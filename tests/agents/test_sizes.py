@@ -17,7 +17,7 @@ IN_THE_LANGUAGE_OF_THE_QUESTION = {
     "plan_execute": "in der Sprache der Frage",
     "ultrathink": "no idioma da pergunta",
     "newsdesk": "no idioma da pergunta",
-    "deep_think": "问题所用的语言",
+    "deep_think": "提问所用的语言",
     "two_phase": "на языке вопроса",
 }
 
