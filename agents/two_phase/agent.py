@@ -22,7 +22,7 @@ from harness.records.trace import ErrorRaised, EventData, FinalAnswer, Progress,
 from . import prompts
 from .holdback import HoldBack
 from .literal import literal_calls_in
-from .notes import Known, Thinking, conversation, last_feelings, shortened
+from .notes import Known, Thinking, conversation, last_feelings, last_turns, shortened
 from .signatures import parameters_of, signatures
 from .tool_code import Asked, calls_in, without_blocks
 
@@ -114,7 +114,9 @@ class TwoPhase:
             outcome = await self._ctx.tools.call(name, args, args_raw=source, source="internal", cut=self._newest)
             told.append(thinking.tell(source, outcome))
         knowledge = prompts.KNOWLEDGE.format(knowledge=question.knowledge) if question.knowledge else ""
-        return Known(told[0], told[1], conversation(history), knowledge, lines=len(thinking.lines))
+        return Known(
+            told[0], told[1], conversation(history), knowledge, lines=len(thinking.lines), turns=last_turns(history)
+        )
 
     async def _think(self, question: Question, known: Known, thinking: Thinking) -> None:
         """Ask what to do and do it, round after round, until a round asks for nothing."""

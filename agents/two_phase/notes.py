@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from harness.agents.protocol import ToolOutcome
@@ -28,10 +28,13 @@ class Known:
     knowledge: str = ""
     lines: int = 0
     """How many result lines these texts are."""
+    turns: Sequence[str] = ()
+    """The messages of the conversation, one by one."""
 
     def embeds(self) -> dict[str, str]:
         """The texts under the names that traces give them."""
         texts = {"profile": self.profile, "history_of_feelings": self.feelings, "conversation": self.conversation}
+        texts |= {f"turn/{place}": text for place, text in enumerate(self.turns)}
         return {name: text for name, text in texts.items() if text}
 
 
@@ -68,9 +71,14 @@ class Thinking:
         return json.dumps(self._counts, sort_keys=True) if self._counts else ""
 
 
-def conversation(messages: Iterable[Message]) -> str:
+def conversation(messages: Sequence[Message]) -> str:
     """The last of *messages* as text, a line each."""
-    return "\n".join(_said(message) for message in list(messages)[-LAST_MESSAGES:])
+    return "\n".join(_said(message) for message in messages[-LAST_MESSAGES:])
+
+
+def last_turns(messages: Sequence[Message]) -> list[str]:
+    """What each of the last of *messages* says, as far as a conversation shows it."""
+    return [message.text[:MOST_MESSAGE_CHARS] for message in messages[-LAST_MESSAGES:]]
 
 
 def shortened(text: str, most: int) -> str:

@@ -16,6 +16,9 @@ from harness.records.trace import Event
 
 PROFILE_TEXTS = ("profile", "history_of_feelings")
 """Texts about the user that both phases are shown."""
+LAST_MESSAGES = 20
+MOST_MESSAGE_CHARS = 2000
+"""Of a conversation, prompts show the last messages, and of each message no more than this."""
 MOST_SOURCE_CHARS = 200
 """Of a call, in the line that tells its result."""
 
@@ -187,20 +190,27 @@ def answers_in_the_users_language(view: TrialView) -> Iterator[Found]:
 
 @contract("CG13", designs=TWO_PHASE, needs=("llm_call",))
 def both_phases_know_the_user(view: TrialView) -> Iterator[Found]:
-    """Profile, feelings so far and earlier turns stand in the prompts of both phases, and grow from turn to turn."""
-    before = view.earlier[-1].calls_for("think", "respond") if view.earlier else []
+    """Profile, feelings so far and what was said in earlier turns, message by message, stand in both phases' prompts."""
+    said = earlier_messages(view)
     for call in view.calls_for("think", "respond"):
         yield TRIGGERED
         missing = [name for name in PROFILE_TEXTS if name not in call.data.embeds]
         if missing:
             yield broken(call.event, f"the call to {call.data.purpose} is not shown the {missing[0]}")
-        if not view.case.history and not any(leg.finals for leg in view.earlier):
-            continue
-        shown = call.data.embeds.get("conversation")
-        if shown is None:
-            yield broken(call.event, f"the call to {call.data.purpose} is not shown the earlier turns")
-        elif any(shown == old.data.embeds.get("conversation") for old in before):
-            yield broken(call.event, f"the call to {call.data.purpose} is shown the conversation of the turn before")
+        shown = {text for name, text in call.data.embeds.items() if name.startswith("turn/")}
+        forgotten = next((text for text in said if digest(text) not in shown), None)
+        if forgotten is not None:
+            words = " ".join(forgotten.split())[:40]
+            yield broken(call.event, f"the call to {call.data.purpose} is not shown that “{words}” was said before")
+
+
+def earlier_messages(view: TrialView) -> list[str]:
+    """What was said before this turn, by the case and in earlier turns: the last messages, as far as prompts show them."""
+    said = [message.get("text", "") for message in view.case.history]
+    for leg in view.earlier:
+        if leg.finals and leg.started is not None:
+            said += [leg.started.question, leg.answer]
+    return [text[:MOST_MESSAGE_CHARS] for text in said[-LAST_MESSAGES:] if text]
 
 
 def max_think_rounds(view: TrialView) -> int:

@@ -229,6 +229,16 @@ class Forgets(two_phase.TwoPhase):
             yield event
 
 
+class RemembersAnswers(two_phase.TwoPhase):
+    """Remembers of each turn what it said itself."""
+
+    async def run(self, question: Question) -> AsyncIterator[EventData]:
+        """Answer without what the user said before."""
+        own = tuple(message for message in question.history if message.role == "assistant")
+        async for event in super().run(msgspec.structs.replace(question, history=own)):
+            yield event
+
+
 class AnswersAStranger(two_phase.TwoPhase):
     """Answers without what is known about the user."""
 
@@ -340,7 +350,13 @@ MUTANTS = (
     ),
     Mutant(
         id="two-phase-forgets", contract="CG13", about="forgets the first turn in the second", agent=TWO_PHASE,
-        because="the call to think is not shown the earlier turns", build=Forgets, world=guardian, case=TALK,
+        because="the call to think is not shown that “Я сегодня счастлива!” was said before", build=Forgets, world=guardian, case=TALK,
+        replies=(NOTES, GLAD, thinks(text="Она спрашивает о прошлом."), GLAD),
+    ),
+    Mutant(
+        id="two-phase-remembers-answers", contract="CG13", about="remembers only what it said itself",
+        because="the call to respond is not shown that “Я сегодня счастлива!” was said before", agent=TWO_PHASE,
+        build=RemembersAnswers, world=guardian, case=TALK,
         replies=(NOTES, GLAD, thinks(text="Она спрашивает о прошлом."), GLAD),
     ),
     Mutant(

@@ -27,6 +27,7 @@ USER = {"profile": "p", "history_of_feelings": "h"}
 TOLD = {**USER, "result/0": NOTED, "thinking": digest("I note it.")}
 DENIED = {"status": "failed", "reason": "llm_calls"}
 STOPPED = make_case(legs=(Leg(stop_after={"tool_result": 1}),))
+PHASES = ("think", "respond")
 FOLLOWED = make_case(history=({"role": "user", "text": "hi"}, {"role": "assistant", "text": "hello"}))
 
 
@@ -228,28 +229,38 @@ def test_cg13_profile_and_history():
     ] == reasons(check(both_phases_know_the_user, blind))
 
 
-def turn(conversation):
-    """A turn of a conversation."""
-    embeds = {"embeds": USER | ({"conversation": conversation} if conversation else {})}
-    return make_trace(think(**embeds), respond(**embeds), said("So good!"))
+def turn(number, *shown):
+    """A turn of a conversation, whose prompts show what was said before."""
+    embeds = {"embeds": USER | {f"turn/{n}": digest(text) for n, text in enumerate(shown)}}
+    return make_trace(
+        think(**embeds), respond(**embeds), said(f"Good {number}!"), started={"question": f"I am {number}."}
+    )
 
 
 @pytest.mark.parametrize(
-    ("turns", "found"),
+    ("shown", "found"),
     [
-        (("", "one", "two"), ["kept"]),
-        (("", ""), [f"the call to {phase} is not shown the earlier turns" for phase in ("think", "respond")]),
-        (("one", "one"), [f"the call to {p} is shown the conversation of the turn before" for p in ("think", "respond")]),
+        (("I am 1.", "Good 1!"), ["kept"]),
+        (("Good 1!",), [f"the call to {phase} is not shown that “I am 1.” was said before" for phase in PHASES]),
+        ((), [f"the call to {phase} is not shown that “I am 1.” was said before" for phase in PHASES]),
     ],
-)  # fmt: skip
-def test_cg13_earlier_turns(turns, found):
-    """Each turn shows one more than the turn before, or CG13 breaks."""
-    assert found == reasons(check(both_phases_know_the_user, [turn(text) for text in turns]))
+)
+def test_cg13_earlier_turns(shown, found):
+    """Each turn shows what was asked and answered in the turns before, or CG13 breaks."""
+    assert found == reasons(check(both_phases_know_the_user, [turn(1), turn(2, *shown)]))
 
 
 def test_cg13_history_of_the_case():
     """What the case gives as earlier turns is shown in the first turn."""
-    assert ["kept"] == reasons(check(both_phases_know_the_user, turn("one"), FOLLOWED))
-    assert ["the call to think is not shown the earlier turns"] == reasons(
-        check(both_phases_know_the_user, turn(""), FOLLOWED)
-    )[:1]
+    assert ["kept"] == reasons(check(both_phases_know_the_user, turn(1, "hi", "hello"), FOLLOWED))
+    assert [f"the call to {phase} is not shown that “hello” was said before" for phase in PHASES] == reasons(
+        check(both_phases_know_the_user, turn(1, "hi"), FOLLOWED)
+    )
+
+
+def test_cg13_long_conversations():
+    """Of a long conversation the last messages are shown, and the beginning of each."""
+    long = make_case(history=tuple({"role": "user", "text": f"{n} " + "x" * 3000} for n in range(30)))
+    last = [f"{n} " + "x" * (2000 - len(f"{n} ")) for n in range(10, 30)]
+
+    assert ["kept"] == reasons(check(both_phases_know_the_user, turn(1, *last), long))
