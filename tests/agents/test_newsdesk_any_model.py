@@ -86,9 +86,9 @@ QUESTIONS = (
 @given(question=st.sampled_from(QUESTIONS), replies=st.lists(REPLIES, min_size=1, max_size=5))
 def test_any_model(desk: LoadedAgent, method: Any, question: str, replies: list[Said]) -> None:
     """Every run completes with one answer in at most four messages, and no structural contract is broken."""
-    case = GoldenCase(
-        id="case", question=question, method=method, class_="complex", limits=Limits(llm_calls=4, writes=1)
-    )
+    intent: Any = "edit" if "Mude" in question or "feel" in question else "read"
+    limits = Limits(llm_calls=4, writes=1)
+    case = GoldenCase(id="case", question=question, method=method, intent=intent, class_="complex", limits=limits)
     world: Any = find_world(GOLDENSETS, "newsroom").open()
     ran = run_agent(desk, islice(cycle(replies), 5), world=world, case=case)
     held = [

@@ -73,6 +73,22 @@ CHANGES = [
 ]
 
 
+@pytest.fixture(scope="module", params=["newsroom", "newsdesk"])
+def template(request: pytest.FixtureRequest) -> Any:
+    """A world on SQLite, and one with the same rows on PostgreSQL."""
+    template = find_world(GOLDENSETS, request.param)
+    yield template
+    template.close()
+
+
+@pytest.fixture
+def store(template: Any) -> Any:
+    """A trial's own copy of each."""
+    world = template.open()
+    yield world
+    world.close()
+
+
 def ask(desk: LoadedAgent, question: str, world: Any = None, **case: Any) -> Ran:
     """Put *question* to the pipeline alone; no model is there to be asked."""
     world = world or find_world(GOLDENSETS, "newsroom").open()
@@ -101,11 +117,10 @@ def test_counts_are_those_of_the_store(desk: LoadedAgent, question: str, rows: R
 
 
 @pytest.mark.parametrize(("question", "rows"), LISTS)
-def test_lists_have_the_rows_of_the_store(desk: LoadedAgent, question: str, rows: Rows) -> None:
+def test_lists_have_the_rows_of_the_store(desk: LoadedAgent, store: Any, question: str, rows: Rows) -> None:
     """Every title that matches is listed in order, no other is, and the numbers stand among the sources alone."""
-    world = find_world(GOLDENSETS, "newsroom").open()
-    wanted = rows.of(world)
-    body, _, sources = ask(desk, question, world).answer.partition("###")
+    wanted = rows.of(store)
+    body, _, sources = ask(desk, question, store).answer.partition("###")
     listed = [line.split("**")[1] for line in body.splitlines() if "**" in line]
 
     assert wanted
@@ -114,11 +129,10 @@ def test_lists_have_the_rows_of_the_store(desk: LoadedAgent, question: str, rows
 
 
 @pytest.mark.parametrize(("question", "number", "priority"), CHANGES)
-def test_a_change_is_made_once(desk: LoadedAgent, question: str, number: int, priority: str) -> None:
+def test_a_change_is_made_once(desk: LoadedAgent, store: Any, question: str, number: int, priority: str) -> None:
     """One cluster gets its priority, the answer says from what to what, and nothing else changes."""
-    world = find_world(GOLDENSETS, "newsroom").open()
-    before = world.row("clusters", number)
-    ran = ask(desk, question, world)
+    before = store.row("clusters", number)
+    ran = ask(desk, question, store)
     [change] = ran.trace.events[-1].data.store_diff
 
     assert before
