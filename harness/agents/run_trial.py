@@ -228,6 +228,8 @@ class _Stretch:
         """Ask the tape what was missed and left, settle what that means, write `trial_finished`; the whole trace."""
         if self.writer.unopened:
             self.writer.open(self._started(_question(self.setup, self.text, self.progress, resume=self.resume)))
+        if self.tools.unfit is not None:  # whatever the agent made of it afterwards
+            end.code, end.because = self.tools.unfit.code, self.tools.unfit.message
         missed = self.setup.tape.missed_keys()
         if missed and not end.code:
             end.code, end.because = "cassette-miss", "the agent went on after a call that is not in the cassette"

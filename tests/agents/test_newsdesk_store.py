@@ -167,6 +167,17 @@ def test_server_that_does_not_answer_is_told_without_its_password():
         connection_.connect("postgresql://[")
 
 
+def test_server_that_goes_away_is_told(server, connection):
+    """A connection that breaks in the middle is an error with a hint, not a crash of psycopg's."""
+    store = filled(connection, Embedder(), [cluster(1)], [])
+    with connection_.connect(server.url) as other:
+        other.execute("SELECT pg_terminate_backend(%s)", [connection.info.backend_pid])
+    with pytest.raises(CouldNotCheckError) as caught:
+        store.count(DAY, priority=None, tag=None)
+
+    assert str(caught.value).startswith("error[news-store-unreachable]: the news store stopped answering: ")
+
+
 def test_missing_package_is_told(monkeypatch):
     """Without the extra there is no server, and the command that installs it is named."""
     monkeypatch.setattr(embedded, "find_spec", lambda name: None)

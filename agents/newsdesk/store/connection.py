@@ -51,6 +51,15 @@ def connect(url: str, *, schema: str = "") -> psycopg.Connection[dict[str, Any]]
         ) from None
 
 
+def lost(error: Exception) -> CouldNotCheckError:
+    """What to raise where a server stops answering in the middle."""
+    return CouldNotCheckError(
+        "news-store-unreachable",
+        f"the news store stopped answering: {_first_line(error)}",
+        hint="look at the server's log, then run again",
+    )
+
+
 def _shown(url: str) -> str:
     """*url* without what is nobody's business: host, port and database."""
     import psycopg
@@ -64,6 +73,6 @@ def _shown(url: str) -> str:
 
 
 def _first_line(error: Exception) -> str:
-    """The last thing that libpq says: the reason."""
+    """The first thing that libpq says: the reason."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[0] if lines else type(error).__name__

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from .connection import lost
 from .vectors import E5_SMALL, as_literal
 
 if TYPE_CHECKING:
@@ -111,13 +112,11 @@ class NewsStore:
             return None
         old = str(before[0]["prioridade"])
         if old != priority:
-            self._connection.execute(
-                "UPDATE clusters_eventos SET prioridade = %s WHERE id = %s", [priority, cluster_id]
-            )
-            self._connection.execute(
+            self._execute("UPDATE clusters_eventos SET prioridade = %s WHERE id = %s", priority, cluster_id)
+            self._execute(
                 "INSERT INTO mudancas_prioridade (cluster_id, de, para, motivo) VALUES (%s, %s, %s, %s)",
-                [cluster_id, old, priority, reason],
-            )
+                cluster_id, old, priority, reason,
+            )  # fmt: skip
         return old
 
     def changes(self, cluster_id: int) -> list[Row]:
@@ -131,7 +130,21 @@ class NewsStore:
         return {table: {row["id"]: row for row in self._rows(sql)} for table, sql in _DUMPED.items()}
 
     def _rows(self, sql: str, *params: Any) -> list[Row]:
-        return self._connection.execute(sql.encode(), params).fetchall()
+        return self._execute(sql, *params).fetchall()
+
+    def _execute(self, sql: str, *params: Any) -> psycopg.Cursor[Row]:
+        """
+        Run one statement.
+
+        Raises:
+            CouldNotCheckError: The server is gone.
+        """
+        from psycopg import OperationalError
+
+        try:
+            return self._connection.execute(sql.encode(), params)
+        except OperationalError as error:
+            raise lost(error) from None
 
 
 def _filter(day: str, priority: str | None, tag: str | None) -> tuple[str, list[Any]]:

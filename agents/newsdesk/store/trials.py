@@ -149,12 +149,12 @@ class TrialNews(NewsStore):
     def close(self) -> None:
         """Roll back everything that the trial wrote; idempotent."""
         backend, self._backend = self._backend, None
-        if backend is not None and not self._connection.closed:
+        if backend is not None and not self._connection.closed and not self._connection.broken:
             self._connection.rollback()
             backend.give_back(self._connection)
 
     def _own_clusters(self) -> None:
         shared = f"{self._schema}.{_WRITTEN}"
         create = f"CREATE TEMPORARY TABLE {_WRITTEN} (LIKE {shared} INCLUDING ALL) ON COMMIT DROP"
-        self._connection.execute(create.encode())
-        self._connection.execute(f"INSERT INTO {_WRITTEN} SELECT * FROM {shared}".encode())  # noqa: S608
+        self._execute(create)
+        self._execute(f"INSERT INTO {_WRITTEN} SELECT * FROM {shared}")  # noqa: S608

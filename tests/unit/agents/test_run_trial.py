@@ -14,7 +14,7 @@ from harness.agents.protocol import AgentContext, Question
 from harness.agents.run_trial import RanTrial, TrialSetup, run_trial
 from harness.cassettes.clock import VirtualClock
 from harness.cassettes.fingerprint import Fingerprinter
-from harness.errors import ReplayMissError
+from harness.errors import CouldNotCheckError, ReplayMissError
 from harness.records.case import Fault, GoldenCase, Leg, Limits
 from harness.records.digest import digest
 from harness.records.faults import ModelError
@@ -199,6 +199,27 @@ def test_a_crash_after_the_last_recorded_call_is_the_agents_own() -> None:
 
     assert ("", "failed", "crash: IndexError") == (trial.code, end(trial).status, end(trial).reason)
     assert "agent_crash" == trial.traces[0].of("warning")[0].data.code
+
+
+def test_a_tool_without_its_means_leaves_nothing_to_judge() -> None:
+    """A database that does not answer is nobody's regression: the trial has no verdict, whatever the agent says then."""
+
+    class Unplugged(Shelf):
+        @tool(effect="read")
+        def look(self) -> str:
+            """Look into the box."""
+            raise CouldNotCheckError("no-shelf", "the shelf does not answer", hint="plug it in")
+
+    unplugged = Unplugged()
+    unplugged.tools = (unplugged.look,)
+    trial = ran(looks, call("look", {}), ModelReply(text="It is empty."), world=unplugged)
+    result = trial.traces[0].of("tool_result")[0].data
+
+    assert ("no-shelf", "the shelf does not answer") == (trial.code, trial.because)
+    assert ("crash", '{"error":"crash","message":"look failed: the shelf does not answer"}') == (
+        result.error_kind,
+        result.text,
+    )
 
 
 def test_a_crash_before_that_could_not_be_checked() -> None:
