@@ -11,7 +11,12 @@ from harness.goldensets.load import find_sets, load_set
 from harness.testing.builders import answer, check, make_trace
 
 FOLDER = Path(__file__).parents[2] / "goldensets"
-CASES = {case.id: case for path in find_sets(FOLDER).values() for case in load_set(path).cases}
+SETS = {name: load_set(path).cases for name, path in find_sets(FOLDER).items()}
+CASES = {case.id: case for cases in SETS.values() for case in cases}
+ASKED_OF_REAL_MODELS = ("shared", "lean_react")
+"""Sets whose answers are in anybody's words; those of the other sets are scripted, and held to their facts on replay."""
+EVASION = "…"
+"""An answer that says nothing: no case may be content with it."""
 
 RIGHT = {
     "S1-de": ["In Berlin regnet es bei 7 °C.", "Berlin: 7 Grad, Regen", "Es sind **7 °C** und es ist regnerisch."],
@@ -94,9 +99,24 @@ def test_wrong_answers_break_the_facts(id, text):
     assert "broken" == state(id, text)
 
 
+@pytest.mark.parametrize("case", [case for name in SETS for case in SETS[name]], ids=lambda case: case.id)
+def test_an_answer_that_says_nothing_has_no_facts(case):
+    """Whatever a case wants to be told is not told by saying nothing."""
+    if case.facts.all or case.facts.any:
+        assert "broken" == state(case.id, EVASION)
+    elif case.facts.none:
+        assert "kept" == state(case.id, EVASION)
+
+
 def test_every_case_with_facts_is_tried():
-    """A new case brings answers of both kinds; the twins of a question share them."""
+    """A new case that real models are asked brings answers of both kinds; the twins of a question share them."""
     twins = {"L-G1": "S1-de", "L-G3": "S3-de", "L-G5": "S3-de"}
-    with_facts = {id for id, case in CASES.items() if case.facts.all or case.facts.any or case.facts.none}
+    asked = [case for name in ASKED_OF_REAL_MODELS for case in SETS[name]]
+    with_facts = {case.id for case in asked if case.facts.all or case.facts.any or case.facts.none}
 
     assert with_facts - twins.keys() == RIGHT.keys() == WRONG.keys()
+
+
+def test_no_two_cases_share_a_name():
+    """A name says which case is meant, whatever set it stands in."""
+    assert len(CASES) == sum(len(cases) for cases in SETS.values())
