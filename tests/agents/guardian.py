@@ -65,3 +65,9 @@ def results(ran: Ran) -> list[Any]:
     """The results of the calls that stand in blocks, in order."""
     asked = {event.data.call_id for event in ran.events("tool_call") if event.data.source == "tool_code"}
     return [event.data for event in ran.events("tool_result") if event.data.call_id in asked]
+
+
+def stored(ran: Ran) -> dict[str, Any]:
+    """What the store holds after the run and did not hold before: each changed row under its kind and key."""
+    diffs = (trace.events[-1].data.store_diff for trace in ran.trial.traces)
+    return {f"{change.kind} {change.key}": change.after for diff in diffs for change in diff}
