@@ -20,7 +20,7 @@ from harness.matrix import PlannedCell
 from harness.records.case import GoldenCase, Leg
 from harness.records.messages import ModelRequest, ThinkingBlock
 from harness.records.run import Cell, Trial
-from harness.testing.fakes import FakeWorld, Ran, Said, call, calls, fails, run_agent, says
+from harness.testing.fakes import FakeWorld, Ran, Said, call, calls, fails, run_agent, says, says_json
 from harness.testing.mutants import broken_in, findings
 from harness.trials import Project, replay
 
@@ -236,6 +236,24 @@ def test_the_layer_streams_for_loops_of_their_own(
     assert "Olá, Vera." == ran.answer
     assert (True, "enabled") == (ran.requests[0].stream, ran.requests[0].thinking and ran.requests[0].thinking.type)
     assert "2026-03-10" == ran.events("llm_call")[0].data.stage
+
+
+def test_the_layer_goes_around_other_loops(
+    ultra: LoadedAgent, old: LoadedAgent, part: Callable[[LoadedAgent, str], ModuleType]
+) -> None:
+    """Plan and execute, which asks by prompt and offers no tools, thinks natively inside the same layer."""
+    layer, middleware = part(ultra, "layer"), part(ultra, "middleware")
+
+    def build(ctx: Any) -> Any:
+        made = middleware.UltrathinkMiddleware(enabled_by_default=True, capability_of=ctx.models.capability)
+        return old.build(layer.installed(made, ctx))
+
+    agent = replace(old, build=build, default_model="claude-sonnet-4-5")
+    reply = says_json(action="get_weather", args={"city": "Berlin"}, answer="{temperature_c} °C", if_it_fails="Não.")
+    ran = run_agent(agent, [reply], world=_world())
+
+    assert "7 °C" == ran.answer
+    assert ("enabled", ()) == (ran.requests[0].thinking and ran.requests[0].thinking.type, ran.requests[0].tools)
 
 
 # Replays of the golden cases

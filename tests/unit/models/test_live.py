@@ -7,6 +7,7 @@ import socket
 from collections.abc import Iterator
 
 import httpx
+import msgspec
 import pytest
 
 from harness.cassettes import transport as wiring
@@ -17,7 +18,7 @@ from harness.models.scripted.script import Reply, Script, Step
 from harness.models.scripted.server import ScriptedServer
 from harness.models.scripted.session import ScriptSession
 from harness.records.faults import ModelError
-from harness.records.messages import EmbeddingRequest, Message, ModelRequest, ReplyChunk
+from harness.records.messages import EmbeddingRequest, Message, ModelRequest, ReplyChunk, Thinking, ToolSpec
 
 _CALL = CallInfo(number=1, ask="a")
 _MODELS = ("gpt-4.1-mini", "claude-sonnet-4-5")
@@ -144,3 +145,26 @@ def test_a_server_may_know_a_model_by_another_name(server: ScriptedServer) -> No
     asyncio.run(close_clients())
 
     assert reply.model == "their-model"
+
+
+@pytest.mark.parametrize("sync", [False, True])
+def test_a_beta_reaches_the_provider(server: ScriptedServer, sync: bool) -> None:
+    """Thinking between tool calls spans the turn, so its budget may pass `max_tokens`: by the header, and only by it."""
+    asked = ModelRequest(
+        model="claude-sonnet-4-5", messages=(Message("user", "?"),), max_tokens=4000, thinking=Thinking("enabled", 9000),
+        tools=(ToolSpec("look", "Look.", {"type": "object", "properties": {}}),),
+    )  # fmt: skip
+    beta = msgspec.structs.replace(asked, betas=("interleaved-thinking-2025-05-14",))
+    session = _serve(server, Reply(text="yes"))
+    port = LivePort(session.openai_base_url)
+
+    async def ask(request: ModelRequest) -> Answered:
+        try:
+            return port.chat_sync(request, _CALL) if sync else await port.chat(request, _CALL)
+        finally:
+            await close_clients()
+
+    with pytest.raises(ModelError, match="must be greater than"):
+        asyncio.run(ask(asked))
+
+    assert "yes" == asyncio.run(ask(beta)).reply.text
