@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,7 +26,7 @@ MOST_BLOCKS = 64
 MOST_CHARS = 20_000
 """A block that is longer is not read."""
 MOST_STATEMENTS = 64
-_OPEN = re.compile(r"(?<!`)(?P<ticks>`{3,})[ \t]*tool_code\b[ \t]*", re.IGNORECASE)
+TAG = "tool_code"
 _WHOLE_MOST = 2**63
 
 
@@ -73,10 +72,14 @@ def blocks_in(text: str) -> list[Block]:
     """
     found: list[Block] = []
     place = 0
-    while len(found) < MOST_BLOCKS and (opening := _OPEN.search(text, place)) is not None:
-        block = _block(text, opening)
-        found.append(block)
-        place = block.end
+    for start, end in _fences(text):
+        inside = _after_tag(text, end) if start >= place else None
+        if inside is None:
+            continue
+        found.append(_block(text, start, inside, end - start))
+        place = found[-1].end
+        if len(found) == MOST_BLOCKS:
+            break
     return found
 
 
@@ -100,19 +103,43 @@ def statements(source: str) -> tuple[Asked, ...] | None:
     return None if body is None or len(body) > MOST_STATEMENTS else tuple(_asked(statement) for statement in body)
 
 
-def _block(text: str, opening: re.Match[str]) -> Block:
-    closing = re.compile(f"`{{{len(opening['ticks'])},}}")
-    ending: re.Match[str] | None = None
-    for tries, fence in enumerate(closing.finditer(text, opening.end())):
-        if _parsed(text[opening.end() : fence.start()]) is not None:
+def _fences(text: str, place: int = 0) -> Iterator[tuple[int, int]]:
+    """Beginning and end of each run of three or more backticks from *place* on."""
+    while (start := text.find("```", place)) >= 0:
+        place = start
+        while text[place : place + 1] == "`":
+            place += 1
+        yield start, place
+
+
+def _after_tag(text: str, place: int) -> int | None:
+    """Where the content of a block begins whose fence ends at *place*; None where it is no tool_code."""
+    place = _after_blanks(text, place)
+    end = place + len(TAG)
+    word_goes_on = text[end : end + 1].isalnum() or text[end : end + 1] == "_"
+    return _after_blanks(text, end) if text[place:end].lower() == TAG and not word_goes_on else None
+
+
+def _after_blanks(text: str, place: int) -> int:
+    while text[place : place + 1] in (" ", "\t"):
+        place += 1
+    return place
+
+
+def _block(text: str, start: int, inside: int, ticks: int) -> Block:
+    """The block whose fence of *ticks* marks begins at *start*, and whose content begins at *inside*."""
+    ending: tuple[int, int] | None = None
+    closing = ((first, last) for first, last in _fences(text, inside) if last - first >= ticks)
+    for tries, fence in enumerate(closing):
+        if _parsed(text[inside : fence[0]]) is not None:
             ending = fence
             break
         ending = ending or fence
-        if fence.start() - opening.end() > MOST_CHARS or tries == MOST_BLOCKS:
+        if fence[0] - inside > MOST_CHARS or tries == MOST_BLOCKS:
             break
-    start, end = ending.span() if ending is not None else (len(text), len(text))
-    inside = text[opening.end() : start]
-    return Block(inside, statements(inside), ending is not None, opening.start(), end)
+    content, end = ending or (len(text), len(text))
+    code = text[inside:content]
+    return Block(code, statements(code), ending is not None, start, end)
 
 
 def _parsed(source: str) -> list[ast.stmt] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from harness.agents.load import LoadedAgent, load_agent
 from harness.contracts.catalogue import builtin
 from harness.contracts.judge import judge
+from harness.contracts.tool_code import blocks_in, without_blocks
 from harness.records.case import GoldenCase
 from harness.records.faults import ModelError
 from harness.testing.fakes import Said, fails, run_agent, says
@@ -153,3 +155,37 @@ def test_two_phase_under_any_model(
     assert "" == ran.trial.code
     assert ran.ending[1] in ("", "llm_errors")
     assert len(ran.requests) <= turns * (options["max_think_rounds"] + 1)
+
+
+@many
+@given(
+    text=st.lists(
+        st.sampled_from(
+            [
+                "```",
+                "````",
+                "`",
+                "tool_code",
+                "Tool_Code",
+                "tool_codes",
+                "\n",
+                " ",
+                "f('a')",
+                "f('```')",
+                "f(",
+                "'",
+                "é",
+                ")",
+            ]
+        ),
+        max_size=25,
+    ).map("".join)
+)
+def test_two_readers_find_the_same_blocks(two_phase: LoadedAgent, text: str) -> None:
+    """The design's own reader and that of the contracts, written apart, agree on where blocks begin and end."""
+    own: Any = importlib.import_module(f"{two_phase.build.__module__}.tool_code")
+    asked = [(one.name, one.block) for one in own.calls_in(text, {"f": ["a"]}) if not one.problem]
+    read = [(one.tool, n) for n, block in enumerate(blocks_in(text)) for one in block.asked or () if one.tool]
+
+    assert own.without_blocks(text) == without_blocks(text)
+    assert asked == [(name, n) for name, n in read if name == "f"]
