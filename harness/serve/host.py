@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from dataclasses import dataclass, field
@@ -21,10 +22,10 @@ from harness.models.port import Port
 from harness.records.messages import Json
 from harness.records.run import Trial
 from harness.serve.conversations import Conversations
-from harness.serve.offline import NoModel
+from harness.serve.ports import NoModel, OneLoopPort
 from harness.serve.refusals import as_json
 from harness.serve.streams import NdjsonResponse, unless_gone
-from harness.serve.workers import Run, Workers
+from harness.serve.workers import LoopThread, Run, Workers
 from harness.trials import Project, replay
 
 if TYPE_CHECKING:
@@ -60,9 +61,11 @@ class AgentHost:
         self.scrub = Scrubber.from_env(os.environ).scrub
         self._conversations = Conversations()
         self._ports: dict[str, Port] = {}
+        self._workers = Workers(most_runs)
+        self._models: LoopThread | None = None
         if live.model:  # here and now: litellm takes seconds to load
-            self._ports[live.model] = live_port(self.project, live.model, live.base_url)
-        self._workers = Workers(most_runs, _close_clients if live.model else None)
+            self._models = LoopThread("models")
+            self._ports[live.model] = OneLoopPort(live_port(self.project, live.model, live.base_url), self._models)
 
     @property
     def world(self) -> str:
@@ -150,6 +153,9 @@ class AgentHost:
     async def close(self) -> None:
         """End every run, and give back what they held."""
         await self._workers.close()
+        if self._models is not None:
+            await asyncio.wrap_future(self._models.submit(_close_clients()))
+            self._models.stop()
         self.project.close()
 
     def _asked(self, question: HostedQuestion) -> LiveQuestion:
@@ -177,10 +183,10 @@ class AgentHost:
         )  # fmt: skip
 
     def _port(self, asked: LiveQuestion) -> Port:
-        if not asked.model:
+        if self._models is None:
             return NoModel()
         if asked.model not in self._ports:
-            self._ports[asked.model] = live_port(self.project, asked.model, asked.base_url)
+            self._ports[asked.model] = OneLoopPort(live_port(self.project, asked.model), self._models)
         return self._ports[asked.model]
 
     def _load(self, planned: PlannedCell) -> None:

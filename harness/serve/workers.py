@@ -10,10 +10,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 from harness.agents.trace_writer import Listener
 from harness.errors import CouldNotCheckError, HarnessError
@@ -21,6 +21,7 @@ from harness.records.run import Trial
 from harness.records.trace import Event
 
 _log = logging.getLogger(__name__)
+T = TypeVar("T")
 Work = Callable[[Listener], Coroutine[Any, Any, Trial]]
 """Runs one trial in the loop of a worker, telling a listener of each event."""
 GRACE_SECONDS = 5.0
@@ -98,18 +99,14 @@ class Run:
 
 class Workers:
     """
-    At most *most* runs at once, each in a thread that stays for the next one; for one event loop, the server's.
-
-    Args:
-        most: Runs under way at once, at least 1.
-        at_the_end: Awaited in the loop of a worker before all of them stop: closes what they shared.
+    At most *most* runs at once (at least 1), each in a thread that stays for the next one; for one event loop, the
+    server's.
     """
 
-    def __init__(self, most: int, at_the_end: Callable[[], Awaitable[None]] | None = None) -> None:
+    def __init__(self, most: int) -> None:
         self._most = most
-        self._at_the_end = at_the_end
-        self._threads: list[_Worker] = []
-        self._idle: list[_Worker] = []
+        self._threads: list[LoopThread] = []
+        self._idle: list[LoopThread] = []
         self._running: set[Run] = set()
 
     def start(self, work: Work, on_end: Callable[[Run], None] | None = None) -> Run:
@@ -135,14 +132,12 @@ class Workers:
     async def close(self) -> None:
         """Cancel every run and stop the threads; one that does not end in time is left behind, as a daemon."""
         await asyncio.gather(*(run.close() for run in self._running))
-        if self._at_the_end is not None and self._idle:
-            await asyncio.wrap_future(self._idle[0].submit(_awaited(self._at_the_end())))
         for worker in self._idle:
             worker.stop()
         self._threads.clear()
         self._idle.clear()
 
-    def _free(self) -> _Worker:
+    def _free(self) -> LoopThread:
         if self._idle:
             return self._idle.pop()
         if len(self._threads) >= self._most:
@@ -151,13 +146,13 @@ class Workers:
                 f"{self._most} runs are under way, and the server takes no more at once",
                 hint="ask again in a moment; `harness serve --runs N` allows more",
             )
-        worker = _Worker(f"agents-{len(self._threads) + 1}")
+        worker = LoopThread(f"agents-{len(self._threads) + 1}")
         self._threads.append(worker)
         return worker
 
 
-class _Worker:
-    """A thread whose event loop runs until it is stopped."""
+class LoopThread:
+    """A daemon thread whose event loop runs until it is stopped."""
 
     def __init__(self, name: str) -> None:
         self._runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)  # with a factory it leaves this thread alone
@@ -165,17 +160,15 @@ class _Worker:
         self._thread = threading.Thread(target=self._turn, name=name, daemon=True)
         self._thread.start()
 
-    def submit(self, work: Coroutine[Any, Any, None]) -> Future[None]:
+    def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Begin *work* in the loop."""
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def stop(self) -> None:
+        """End the thread; work that is still under way is cancelled."""
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(GRACE_SECONDS)
 
     def _turn(self) -> None:
         with self._runner:  # cancels what libraries left running in the loop
             self._loop.run_forever()
-
-
-async def _awaited(value: Awaitable[None]) -> None:
-    await value

@@ -243,3 +243,35 @@ def test_a_server_that_stops_ends_its_runs(started, project):
     thread.join(20)
 
     assert project.path("cancelled").exists()
+
+
+@pytest.mark.parametrize("model", ["gpt-4.1-mini", "claude-sonnet-4-5"])
+def test_streams_of_a_model_at_once_do_not_break_each_other(serve, root, model):
+    """Each is answered by its first call, also where the client library has one client for all of them."""
+    steps = "".join(f"- reply: {{text: Answer {number}., delay_ms: 300}}\n" for number in range(3))
+    with ScriptedServer() as scripted:
+        address = scripted.open(parse_script(f"format: 1\nsteps:\n{steps}")).openai_base_url
+        served = serve(root, model=model, base_url=address)
+        answers: list[Any] = []
+        threads = [in_background(lambda: answers.append(served.ask("ultrathink", QUESTION).json())) for _ in range(3)]
+        for thread in threads:
+            thread.join(20)
+
+    assert ["Answer 0.", "Answer 1.", "Answer 2."] == sorted(answer["answer"] for answer in answers)
+    assert [1, 1, 1] == [answer["llm_calls"] for answer in answers]
+
+
+def test_the_server_s_options_hold_unless_the_question_says_otherwise(serve, root):
+    """What `harness serve --ultrathink` sets stands in the run's configuration."""
+    steps = "- reply: {text: One.}\n- reply: {text: Two.}\n"
+    with ScriptedServer() as scripted:
+        address = scripted.open(parse_script(f"format: 1\nsteps:\n{steps}")).openai_base_url
+        options = {"ultrathink": {"ultrathink": True, "ultrathink_budget": 2048}}
+        served = serve(root, model="gpt-4.1-mini", base_url=address, options=options)
+        first, second = (
+            json.loads(served.ask("ultrathink", QUESTION, stream=True, options=own).text.splitlines()[0])["data"]
+            for own in ({}, {"ultrathink_budget": 4096})
+        )
+
+    assert (True, 2048) == (first["config"]["ultrathink"], first["config"]["ultrathink_budget"])
+    assert (True, 4096) == (second["config"]["ultrathink"], second["config"]["ultrathink_budget"])
