@@ -8,8 +8,8 @@ answers from keywords, unless something was written already: then the answer say
 twice. With the option `react` off the pipeline answers alone.
 
 The conversation only grows: system prompt, history, question, then a reply and an observation for each iteration. The
-profile `seed_literal` searches by meaning as the design's document writes it: its world orders by `<->`, which is the
-Euclidean distance, where the document says cosine.
+profile `seed_literal` is this agent on the world `newsdesk_l2`, whose search orders by `<->` as the design's document
+writes it: that is the Euclidean distance, where the document says cosine.
 """
 
 from __future__ import annotations

@@ -31,6 +31,8 @@ class Intent(NamedTuple):
     ids: tuple[int, ...]
     priorities: tuple[str, ...]
     tag: str
+    of_tag: bool
+    """Whether it speaks of tags at all."""
     day: str
     """The day that is named, `YYYY-MM-DD`, or empty."""
     keywords: tuple[str, ...]
@@ -52,6 +54,7 @@ def read_intent(text: str, today: str) -> Intent:
         ids=ids,
         priorities=priorities,
         tag=tag,
+        of_tag=bool(_OF_TAG.search(plain)),
         day=day,
         keywords=_keywords(rest),
     )
@@ -119,6 +122,7 @@ _TAG = re.compile(
     r"(?:[\"“'‘`]([^\"”'’`]{1,40})[\"”'’`]|([^\W\d_][\w&-]*))",
     re.IGNORECASE,
 )
+_OF_TAG = re.compile(r"\b(?:tags?|etiquetas?|r[óo]tulos?)\b", re.IGNORECASE)
 _NO_TAG = frozenset(["do", "da", "de", "para", "to", "of", "the", "o", "a", "from", "on", "e", "and"])
 _ABOUT = re.compile(
     r"\b(?:sobre|a respeito d[eao]s?|que (?:falam|tratam) d[eao]s?|que mencionam|about|regarding|mention(?:ing)?)\s+"

@@ -52,8 +52,10 @@ class Pipeline:
         if intent.several:
             items = bullets([f"cluster {number}" for number in intent.ids])
             return words.one_at_a_time.format(items=items) if items else words.no_list
+        if not intent.news or (intent.of_tag and not intent.priorities):
+            return words.cannot
         if not intent.ids:
-            return words.which if intent.news else words.cannot
+            return words.which
         if len(intent.priorities) != 1:
             return words.allowed.format(levels=bullets(list(PRIORITIES)))
         if not may_write:
