@@ -39,6 +39,14 @@ def pytest_report_header() -> str:
     )
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what tests want said at the end: the property `summary` of their reports, from whatever process they ran in."""
+    reports = [report for kind in ("passed", "failed") for report in terminalreporter.stats.get(kind, ())]
+    lines = {text for report in reports for name, text in report.user_properties if name == "summary"}
+    for line in sorted(lines):
+        terminalreporter.write_line(line)
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The project's own folder."""

@@ -29,12 +29,13 @@ class Shares:
         seen["errors"] += _met_errors(ran)
         seen["limits"] += limited or ran.ending[1] in LIMITS or ran.ending[1].startswith("max_")
 
-    def lines(self) -> list[str]:
-        """A line for each design."""
+    def told(self) -> list[str]:
+        """A line for each design that was counted since this was last asked."""
+        counted, self._of = self._of, {}
         return [
             f"{design}: {seen['runs']} random runs, {_share(seen, 'tools')} with tools, {_share(seen, 'errors')} with"
             f" errors, {_share(seen, 'limits')} at a limit"
-            for design, seen in sorted(self._of.items())
+            for design, seen in sorted(counted.items())
         ]
 
 

@@ -20,10 +20,11 @@ from .any_model import SHARES
 AGENTS = Path(__file__).parent.parent.parent / "agents"
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say what the random models made the designs do."""
-    for line in SHARES.lines():
-        terminalreporter.write_line(line)
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
+    """Put into a test's report what random models made its design do, for the summary at the end."""
+    if call.when == "call":
+        item.user_properties.extend(("summary", line) for line in SHARES.told())
 
 
 @tool(effect="read", ms=5)
