@@ -83,6 +83,8 @@ def one_action(view: TrialView) -> Iterator[Found]:
                 yield broken(
                     [one.call.result, call], f"{call.data.tool} runs, and the first block asks for another call"
                 )
+        if block is not None and not block.is_final and not calls and not _unread(one):
+            yield broken(one.call.result, f"the message asks for {block.action}, and it is not run")
         told = any(warning.data.code == "discarded_text" for warning in one.of("warning"))
         if block is not None and block.rest and calls and not told:
             yield broken([one.call.result, *calls], "text behind the first block is not told as discarded")
@@ -92,6 +94,11 @@ def one_action(view: TrialView) -> Iterator[Found]:
         grown = after.call.data.n_messages - one.call.data.n_messages if after is not None else None
         if grown is not None and grown > 2:
             yield broken([one.call.event, after.call.event if after else None], f"{grown} messages follow one action")
+
+
+def _unread(one: Iteration) -> bool:
+    """Whether the message was told to be unreadable, or the trial ended before anything could be done about it."""
+    return bool(one.of("error")) or any(warning.data.code == "parse_failure" for warning in one.of("warning"))
 
 
 def _with_next(rounds: list[Iteration]) -> Iterator[tuple[Iteration, Iteration | None]]:

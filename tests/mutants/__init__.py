@@ -9,8 +9,19 @@ from .deep_think import MUTANTS as DEEP_THINK
 from .lean import MUTANTS as LEAN
 from .lean_plan import MUTANTS as LEAN_PLAN
 from .legacy import MUTANTS as LEGACY
+from .newsdesk import MUTANTS as NEWSDESK
 from .runtime import MUTANTS as RUNTIME
 from .two_phase import MUTANTS as TWO_PHASE
 from .ultrathink import MUTANTS as ULTRATHINK
 
-MUTANTS: tuple[Mutant, ...] = (*RUNTIME, *ANY_DESIGN, *LEAN, *LEAN_PLAN, *LEGACY, *DEEP_THINK, *TWO_PHASE, *ULTRATHINK)
+MUTANTS: tuple[Mutant, ...] = (
+    *RUNTIME,
+    *ANY_DESIGN,
+    *LEAN,
+    *LEAN_PLAN,
+    *LEGACY,
+    *DEEP_THINK,
+    *NEWSDESK,
+    *TWO_PHASE,
+    *ULTRATHINK,
+)

@@ -35,7 +35,7 @@ def oracles_over(world: World, rows: Callable[[str], Iterable[Row]]) -> Mapping[
 
 
 class NewsOracles:
-    """Exact answers; each takes the arguments of the tool of its name, defaults filled in."""
+    """Exact answers; each takes the arguments of the tool of its name, with the same defaults."""
 
     def __init__(self, world: World, rows: Callable[[str], Iterable[Row]]) -> None:
         self._world = world
@@ -43,11 +43,11 @@ class NewsOracles:
 
     def query_clusters(
         self,
-        data: str | None,
-        prioridade: str | None,
-        tag: str | None,
-        palavras_chave: Sequence[str] | None,
-        limite: int,
+        data: str | None = None,
+        prioridade: str | None = None,
+        tag: str | None = None,
+        palavras_chave: Sequence[str] | None = None,
+        limite: int = 50,
     ) -> Json:
         """The ids of the clusters that match, ascending, as many as asked for."""
         words = [word.strip().casefold() for word in palavras_chave or ()]
@@ -58,11 +58,11 @@ class NewsOracles:
         ]
         return {"ids": found[:limite], "matching": len(found)}
 
-    def count_clusters(self, data: str | None, prioridade: str | None, tag: str | None) -> Json:
+    def count_clusters(self, data: str | None = None, prioridade: str | None = None, tag: str | None = None) -> Json:
         """How many clusters match."""
         return {"count": len(self._clusters(data, prioridade, tag))}
 
-    def semantic_search_clusters(self, texto_busca: str, data: str | None, limite: int) -> Json:
+    def semantic_search_clusters(self, texto_busca: str, data: str | None = None, limite: int = 5) -> Json:
         """
         The id and the exact cosine distance of every cluster of the day that has a vector, the nearest first, and of
         how many numbers the query's vector and those of the store are.

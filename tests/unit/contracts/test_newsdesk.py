@@ -92,6 +92,8 @@ def test_ce2_one_action():
         ([message(block("count_clusters", COUNT), 1), thought(), thought("E depois?"), used("count_clusters", COUNT)],
          "one message has 2 thoughts"),
         ([acted(1), message(block("Final Answer", "8"), 2, n_messages=6), answer("8")], "4 messages follow one action"),
+        ([message(block("count_clusters", COUNT) + "Observation: 9", 1), Warned(code="discarded_text"), said(2)],
+         "the message asks for count_clusters, and it is not run"),
     ],
 )  # fmt: skip
 def test_ce2_more_than_one(steps, because):
