@@ -182,7 +182,6 @@ class DeepThink:
             self._ctx.emit(FallbackUsed(origin="improve", to="unimproved", reason=str(error)))
         else:
             self._take(state, text, "improve")
-        state.improved = True
 
     async def _verify(self, state: State, node: Node) -> None:
         """One round: one check, or as many as are required at once, of which all must pass."""
@@ -222,7 +221,7 @@ class DeepThink:
 
     def _shortfall(self, state: State) -> str:
         """The limit that the run ended at without a solution that passed often enough, or nothing."""
-        if not state.failed and state.successful_verifications >= state.required_verifications:
+        if state.successful_verifications >= state.required_verifications:
             return ""
         return "max_errors" if state.consecutive_failures >= state.max_errors else "max_iterations"
 
@@ -250,9 +249,7 @@ class DeepThink:
         """Tell the user how far the run is; the value never falls, and is 1 only when it has completed."""
         state.status = status
         planned = int(state.enable_planning)
-        done = min(state.most_passes, state.required_verifications) + planned * (
-            state.node != self._workflow.entry_point
-        )
+        done = state.successful_verifications + planned * (state.node != self._workflow.entry_point)
         share = 1.0 if status == "completed" else done / (planned + state.required_verifications + 1)
         state.progress = max(state.progress, share)
         self._ctx.emit(Progress(stage=status, value=state.progress, message=message, detail=detail))

@@ -23,17 +23,16 @@ def _needs_planning(state: State) -> str:
 
 
 def _needs_improvement(state: State) -> str:
-    return _told(state.enable_self_improvement and not state.improved)
+    return _told(state.enable_self_improvement)
 
 
 def _verification_outcome(state: State) -> str:
     """`enough`, `again`, `failed` (and worth a correction), or `exhausted`: no round is left, or too many failed."""
-    failed = state.consecutive_failures > 0
-    if not failed and state.successful_verifications >= state.required_verifications:
+    if state.successful_verifications >= state.required_verifications:
         return "enough"
     if state.current_iteration >= state.max_iterations or state.consecutive_failures >= state.max_errors:
         return "exhausted"
-    return "failed" if failed else "again"
+    return "failed" if state.failed else "again"
 
 
 def _verification_failed(state: State) -> str:
@@ -50,7 +49,7 @@ def _told(answer: bool) -> str:  # noqa: FBT001  # the answer is the argument
 
 CONDITIONS: dict[str, Condition] = {
     "needs_planning": Condition(_needs_planning, YES_OR_NO, ("enable_planning", "plan")),
-    "needs_improvement": Condition(_needs_improvement, YES_OR_NO, ("enable_self_improvement", "improved")),
+    "needs_improvement": Condition(_needs_improvement, YES_OR_NO, ("enable_self_improvement",)),
     "verification_outcome": Condition(
         _verification_outcome,
         ("again", "failed", "enough", "exhausted"),

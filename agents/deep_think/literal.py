@@ -2,8 +2,8 @@
 The profile `seed_literal`: the steps as the design's document has them, on the graph as it draws it.
 
 One pass ends the run. A correction never sees the issues and is thrown away, for the next step solves the bare problem
-again. The plan is used nowhere. A verdict passes if it has “yes” or “通过” anywhere, so “不通过” passes too; passes are
-never taken back, and the first one counts twice. A run without any pass ends like one that passed.
+again. The plan is used nowhere. A verdict passes if it has “yes” or “通过” anywhere, so “不通过” passes too, and the pass
+counts twice. A run without any pass ends like one that passed.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ class LiteralDeepThink(DeepThink):
         check = Check("pass" if any(word in reply.text.lower() for word in PASS_WORDS) else "fail")
         state.verification_results = [check]
         if check.passed:
-            state.most_passes += 1 if state.most_passes else 2
+            state.successful_verifications += 2
         verification = Verification(
             round=number, index=0, of=1, passed=check.passed, verdict=check.verdict,
-            solution_digest=solution_digest(solution), count=state.most_passes, required=state.required_verifications,
+            solution_digest=solution_digest(solution), count=state.successful_verifications, required=state.required_verifications,
         )  # fmt: skip
         self._ctx.emit(verification, round=number)
         self._tell(state, "verifying", message="passed" if check.passed else "failed")

@@ -26,7 +26,6 @@ class State:
     """What tools found, a line each, so that later stages need not look again."""
     plan: str = ""
     current_solution: str = ""
-    improved: bool = False
     current_iteration: int = 0
     """Rounds of verification so far; a parallel round is one."""
     max_iterations: int = 30
@@ -52,8 +51,6 @@ class State:
     lang: str = "en"
     version: int = 0
     """Solutions so far."""
-    most_passes: int = 0
-    """The most passes in a row of any solution, so that progress never falls."""
     writes: list[str] = field(default_factory=list)
     """Writing tool calls that were carried out."""
     answer: str = ""
@@ -86,7 +83,6 @@ class State:
         self.current_iteration += 1
         self.verification_results = checks
         self.consecutive_failures = 0 if whole else self.consecutive_failures + 1
-        self.most_passes = max(self.most_passes, *counts)
         return counts
 
     def parts(self) -> dict[str, Json]:
@@ -128,7 +124,7 @@ class State:
 
 
 _COUNTERS = (
-    "node", "version", "improved", "current_iteration", "max_iterations", "successful_verifications", "most_passes",
+    "node", "version", "current_iteration", "max_iterations", "successful_verifications",
     "required_verifications", "consecutive_failures", "max_errors", "enable_planning", "enable_self_improvement",
     "enable_parallel_check", "status", "progress", "error_message", "writes",
 )  # fmt: skip

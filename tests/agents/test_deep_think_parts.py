@@ -118,17 +118,25 @@ def test_a_snapshot_holds_the_whole_state(text: str, count: int, flag: bool, wor
     """Every field comes back as it was, through JSON."""
     was = state.State(
         text, conversation_history=text, knowledge_context=text, tool_results=words, plan=text, current_solution=text,
-        improved=flag, current_iteration=count, max_iterations=count,
+        current_iteration=count, max_iterations=count,
         verification_results=[verdicts.Check("fail", (Issue("gap", text, text),))], successful_verifications=count,
         required_verifications=count, consecutive_failures=count, max_errors=count, enable_planning=flag,
         enable_self_improvement=flag, enable_parallel_check=flag, status=text, progress=count / 9, error_message=text,
-        node=text, images=(ImagePart("image/png", "eA=="),), lang=text, version=count, most_passes=count, writes=words,
+        node=text, images=(ImagePart("image/png", "eA=="),), lang=text, version=count, writes=words,
         answer=text, cache={"key": text},
     )  # fmt: skip
     parts = msgspec.json.decode(msgspec.json.encode(was.parts()))
 
     assert was == state.State.of(parts)
     assert {"problem", "solution", "counters", "report", "plan", "cache"} == set(parts)
+
+
+def test_a_new_solution_has_no_passes() -> None:
+    """What was passed is the text before it."""
+    at = state.State("?", successful_verifications=2, version=1)
+    at.take("new")
+
+    assert ("new", 2, 0) == (at.current_solution, at.version, at.successful_verifications)
 
 
 @pytest.mark.parametrize(

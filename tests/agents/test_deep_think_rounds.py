@@ -287,6 +287,7 @@ def test_a_write_before_the_stop_is_not_repeated(world: Any) -> None:
     replies = (calls(note), calls(note), FIRST, BETTER, PASS, PASS, PASS, SUMMARY)
     ran = deep(*replies, asked=asked, world=world)
 
+    assert ["solve"] == [event.data.purpose for event in ran.trial.traces[0].of("llm_call")]
     assert ["9"] == world.written
     assert "denied" == ran.events("tool_result")[-1].data.error_kind
     assert "completed" == ran.ending[0]
@@ -311,6 +312,7 @@ def test_a_later_turn_asks_again() -> None:
     ran = deep(*(FIRST, BETTER, PASS, PASS, PASS, SUMMARY) * 2, asked=asked)
 
     assert 2 == course(ran).count("solve")
+    assert [] == ran.events("state_loaded")
     assert "How many?" in sent(ran, "solve")[1]
     assert "助手：**9** sheep are left." in sent(ran, "solve")[1]
 

@@ -269,7 +269,7 @@ class ProgressFalls(deep.DeepThink):
 
     def _tell(self, state: Any, status: str, **more: str) -> None:
         if status == "correcting":
-            state.progress, state.most_passes = 0.0, 0
+            state.progress = 0.0
         super()._tell(state, status, **more)
 
 
