@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from fastapi import APIRouter, Request
@@ -30,16 +30,19 @@ POST   /api/recordings/SET/AGENT/MODEL/CASE/TRIAL[?stream=0]     play one
 """
 
 
+_Name = Annotated[str, msgspec.Meta(max_length=200)]
+
+
 class Ask(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The body of a question; *stream* asks for the trace as NDJSON in place of one JSON document."""
 
     question: str
-    model: str = ""
+    model: _Name = ""
     options: dict[str, Json] = {}
-    session: str = ""
+    session: _Name = ""
     stream: bool = False
-    lang: str = "en"
-    world: str = ""
+    lang: _Name = "en"
+    world: _Name = ""
     method: Literal["GET", "POST"] = "POST"
 
 

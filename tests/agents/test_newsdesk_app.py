@@ -250,6 +250,22 @@ def test_an_action_is_seen_while_its_tool_works(serve, tmp_path, root, monkeypat
     assert ({"ok": True, "result": 8}, "final_answer") == (rest[0]["content"], rest[-1]["type"])
 
 
+@pytest.mark.parametrize("path", ["stream", "send"])
+def test_what_breaks_after_the_start_is_the_last_word(serve, tmp_path, root, path):
+    """A world that cannot be used: the stream's only line is an error, and the one answer names the same."""
+    project = ScratchProject(tmp_path)
+    shutil.copytree(root / "agents" / "newsdesk", tmp_path / "agents" / "newsdesk")
+    project.write("goldensets/worlds/yard/tools.py", "def build(world):\n    raise OSError('no disk')\n")
+    served = serve(tmp_path, world="yard")
+    told = {"session_id": session_of(served), "message": COUNT}
+    answered = served.client.post(f"/api/estagiario/{path}", json=told)
+
+    if path == "stream":
+        assert ("error", "bad-world") == (answered.json()["type"], answered.json()["code"])
+    else:
+        assert {"ok": False, "answer": "", "fallback": False, "error": "bad-world"} == answered.json()
+
+
 def test_sessions_of_the_api_are_not_the_desk_s(desk):
     """A conversation opened elsewhere cannot be gone on with here."""
     served = desk()

@@ -6,11 +6,18 @@ import json
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
+from harness.config import load_config
+from harness.errors import BadFileError
 from harness.models.scripted.script import parse_script
 from harness.models.scripted.server import ScriptedServer
 from harness.records.trace_file import decode_events
+from harness.reports.documents import schema_of
+from harness.serve.app import create_app
+from harness.serve.gatekeeper import Rules
+from harness.serve.host import AgentHost, Live
 from harness.testing.project import ScratchProject
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")  # litellm warns about itself
@@ -51,6 +58,29 @@ class Echo:
     async def run(self, question):
         reply = await self.ctx.models.chat([Message("system", "Answer."), *question.history, question.message])
         yield FinalAnswer(text=reply.text)
+"""
+
+
+ROUTES = """
+from fastapi import APIRouter, Request
+
+from harness.agents.hosting import HostedQuestion
+
+
+def routes(host):
+    router = APIRouter()
+
+    @router.get("/echo")
+    async def echo(request: Request):
+        run = host.start(HostedQuestion(agent="echo", text="?", method="GET"))
+
+        async def collected():
+            return [event async for event in run]
+
+        await host.unless_gone(request, collected(), run)
+        return host.json({"said": run.trial.traces[-1].answer})
+
+    return router
 """
 
 
@@ -97,6 +127,7 @@ def test_a_question_is_answered_in_one_document(asked):
     served, session = asked(ASKED)
     answered = served.ask("example", QUESTION)
 
+    jsonschema.validate(answered.json(), schema_of("serve-answer"))
     assert {
         "agent": "example", "model": "gpt-4.1-mini", "provenance": "local", "status": "completed",
         "answer": "It is 7 °C in Berlin.", "ok": True, "because": "", "llm_calls": 2, "tool_calls": 1, "session": "",
@@ -196,6 +227,7 @@ def test_this_project_s_recordings_can_be_played(serve, root: Path):
         ("/api/agents/example/ask", {"question": " "}, 400, "bad-request"),
         ("/api/agents/example/ask", {"question": "x" * 20_001}, 413, "question-too-long"),
         ("/api/agents/example/ask", {"question": 1}, 400, "bad-request"),
+        ("/api/agents/example/ask", {"question": "?", "lang": "x" * 201}, 400, "bad-request"),
         ("/api/agents/example/ask", {"question": "?", "modle": "m"}, 400, "bad-request"),
         ("/api/agents/example/ask", {"question": "?", "model": "gpt-5"}, 400, "no-such-model"),
         ("/api/agents/example/ask", {"question": "?", "options": {"loud": True}}, 400, "no-such-option"),
@@ -251,3 +283,47 @@ def test_secrets_of_the_environment_do_not_get_out(asked, monkeypatch):
 
     assert "The key is <secret:EXAMPLE_API_KEY>." == json.loads(whole.text)["answer"]
     assert "very-secret-value" not in streamed.text
+
+
+def test_an_agent_that_does_not_load_is_told(serve, project):
+    """The others are served; whoever asks for it learns that it is the server's fault."""
+    project.write("agents/broken/agent.py", "import nothing_of_that_name\n")
+    served = serve(project.folder)
+    listed = served.client.get("/api/agents").json()
+    refused = served.ask("broken", QUESTION)
+
+    assert ["example"] == [agent["name"] for agent in listed["agents"]]
+    assert [("broken", "bad-agent")] == [(each["name"], each["code"]) for each in listed["broken"]]
+    assert (500, "bad-agent") == (refused.status_code, refused.json()["error"]["code"])
+
+
+@pytest.mark.parametrize("source", ["import nothing_of_that_name\n", "routes = 1\n", "def routes(host):\n    pass\n"])
+def test_routes_of_an_agent_that_do_not_load_keep_the_server_from_starting(project, source):
+    """A server that lacks addresses without a word would be found out by its users."""
+    project.write("agents/example/app.py", source)
+    with pytest.raises(BadFileError) as refused:
+        create_app(AgentHost(load_config(project.folder), Live()), Rules())
+
+    assert ("bad-agent", True) == (refused.value.code, "app.py" in refused.value.at)
+
+
+def test_routes_of_an_agent_are_served(asked, project):
+    """Beside the agent's own folder nothing is needed: its routes start runs and tell their answers."""
+    project.write("agents/echo/app.py", ROUTES)
+    served, _ = asked("format: 1\nsteps:\n- reply: {text: Here.}\n")
+
+    assert {"said": "Here."} == served.client.get("/echo").json()
+
+
+def test_a_name_with_a_slash_is_played_too(serve, project):
+    """Names are quoted in addresses, and read back from them."""
+    project.replace("pyproject.toml", 'agents = ["example"]', 'agents = ["example"]\nmodels = ["org/small"]')
+    path = project.path("cassettes/example/org%2Fsmall/smoke/weather.0.yaml")
+    path.parent.mkdir(parents=True)
+    path.write_bytes(project.path("cassettes/example/scripted/smoke/weather.0.yaml").read_bytes())
+    served = serve(project.folder)
+    (item,) = served.client.get("/api/recordings").json()["recordings"]
+    played = served.client.post(f"{item['url']}?stream=0").json()
+
+    assert ("/api/recordings/smoke/example/org%2Fsmall/weather/0", "org/small") == (item["url"], item["model"])
+    assert "org/small" == played["model"]

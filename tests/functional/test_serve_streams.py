@@ -210,6 +210,20 @@ def test_one_question_at_a_time_in_a_session(started, project):
     assert 2 == len(served.client.get(f"/api/sessions/{name}").json()["turns"])
 
 
+def test_a_session_whose_reader_left_goes_on(started):
+    """The question that was given up is forgotten; the next one is taken."""
+    served = started("waiting", SLOW)
+    name = served.client.post("/api/sessions").json()["session"]
+    body = {"question": "Given up?", "stream": True, "session": name}
+    with served.streaming("POST", "/api/agents/example/ask", json=body) as answer:
+        lines = answer.iter_lines()
+        read_until(lines, "llm_call")
+        sleep(0.3)  # so that the request is under way
+
+    assert eventually(lambda: served.ask("example", QUESTION, session=name).json().get("answer") == "Quick.")
+    assert QUESTION == served.client.get(f"/api/sessions/{name}").json()["turns"][0]["text"]
+
+
 def test_runs_at_once_do_not_meet(started, project):
     """Two streams that interleave: each is a whole trace, and each has its own answer."""
     served = started("blocking", ASKED.replace("steps:", "steps:\n- reply: {text: First., delay_ms: 400}"))
