@@ -112,12 +112,20 @@ def settings_by_stage(view: TrialView) -> Iterator[Found]:
             yield broken([default.event, call.event], f"the {stage} uses {model}, the default is {default.data.model}")
         for name, wanted in zip(("temperature", "max_tokens"), NODES[stage], strict=True):
             used = call.data.params.get(name)
-            if used != wanted:
+            if used != wanted and not _refused(view, call, name):
                 yield broken(call.event, f"the {stage} has {name} {used}, its node states {wanted}")
         for name in sorted(GENERAL & general.keys()):
             used, wanted = call.data.params.get(name), general[name]
-            if used != wanted:
+            if used != wanted and not _refused(view, call, name):
                 yield broken(call.event, f"the {stage} has {name} {used}, the general settings state {wanted}")
+
+
+def _refused(view: TrialView, call: ModelCall, name: str) -> bool:
+    """Whether a setting is left out, and said to be, because the model thinks natively and takes none."""
+    if name not in ("temperature", "top_p") or name in call.data.params or call.data.capability == "none":
+        return False
+    key = f"{name} of {call.data.stage}"
+    return any(event.data.key == key and event.data.used is None for event in view.by_type.get("config_resolved", ()))
 
 
 @contract("CD10", designs=DEEP, needs=("verification",))

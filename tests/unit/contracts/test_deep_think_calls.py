@@ -143,6 +143,17 @@ def test_cd9_general_settings_fill_gaps():
     )
 
 
+def test_cd9_a_model_that_refuses_them():
+    """A temperature is left out where the model thinks natively and the run says so, and nowhere else."""
+    told = ConfigResolved(key="temperature of initial", asked=0.7, used=None, why="m takes no temperature")
+    bare = {"params": {"max_tokens": 2000}}
+    because = ["the initial has temperature None, its node states 0.7"]
+
+    assert ["kept"] == reasons(check(settings_by_stage, run(told, solved(**bare, capability="adaptive"))))
+    assert because == reasons(check(settings_by_stage, run(told, solved(**bare))))
+    assert because == reasons(check(settings_by_stage, run(solved(**bare, capability="adaptive"))))
+
+
 def at_once(*rows, number=1):
     """The events of verifiers that begin together, then end, then are judged; *rows* are counts, 0 for a failure."""
     made = [verifier(number, bool(count), index=n) for n, count in enumerate(rows)]
