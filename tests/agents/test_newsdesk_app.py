@@ -266,6 +266,17 @@ def test_what_breaks_after_the_start_is_the_last_word(serve, tmp_path, root, pat
         assert {"ok": False, "answer": "", "fallback": False, "error": "bad-world"} == answered.json()
 
 
+def test_the_desk_s_own_world_is_postgresql(serve, root, monkeypatch):
+    """Unless the server was started in another: the same count, and a change that the next question does not see."""
+    monkeypatch.setenv("ESTAGIARIO_REACT", "0")
+    served = serve(root)
+    counted = sent(served, COUNT).json()
+    changed = [streamed(served, CHANGE)[1]["content"]["result"]["antes"] for _ in range(2)]
+
+    assert "**8**" in counted["answer"]
+    assert ["P3_MONITORAMENTO", "P3_MONITORAMENTO"] == changed
+
+
 def test_sessions_of_the_api_are_not_the_desk_s(desk):
     """A conversation opened elsewhere cannot be gone on with here."""
     served = desk()
