@@ -130,9 +130,9 @@ class DeepThink:
             with self._ctx.phase("init"):
                 saved = self._ctx.state.load(question.session_id)
             return State.of(saved) if saved is not None else None
-        given = self._options
+        given, images = self._options, images_of(question.message.content)
         state = State(
-            problem_statement=question.text, images=images_of(question.message.content), lang=question.lang,
+            problem_statement=composing.stated_problem(question.text, images), images=images, lang=question.lang,
             conversation_history=composing.rendered_history(question.history), knowledge_context=question.knowledge,
             max_iterations=given.max_iterations, required_verifications=given.required_verifications,
             max_errors=given.max_errors, enable_planning=given.enable_planning,

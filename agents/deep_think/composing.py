@@ -12,7 +12,7 @@ from typing import NamedTuple
 from harness.records.messages import Json, Message, TextPart
 
 from . import prompts
-from .state import State
+from .state import Images, State
 from .verdicts import render_issues
 
 PREVIEW_CHARS = 200
@@ -99,9 +99,15 @@ def preview(solution: str) -> str:
 
 
 def rendered_history(history: tuple[Message, ...]) -> str:
-    """Earlier turns, a paragraph each."""
-    turns = {"user": prompts.USER_TURN, "assistant": prompts.ASSISTANT_TURN}
-    return "\n".join(turns[turn.role].format(text=turn.text) for turn in history if turn.role in turns)
+    """Earlier turns, a paragraph each; what the system said stands first."""
+    forms = {"system": prompts.SYSTEM_TURN, "user": prompts.USER_TURN, "assistant": prompts.ASSISTANT_TURN}
+    turns = sorted((turn for turn in history if turn.role in forms), key=lambda turn: turn.role != "system")
+    return "\n".join(forms[turn.role].format(text=turn.text) for turn in turns)
+
+
+def stated_problem(text: str, images: Images) -> str:
+    """The problem in words: that of the question, or that it stands in a picture."""
+    return text if text.strip() or not images else prompts.IMAGE_ONLY
 
 
 def found_line(tool: str, args: str, text: str) -> str:

@@ -111,6 +111,8 @@ PLAN_SECTION = "**思考计划：**\n{plan}\n\n"
 FOUND_SECTION = "**已经查到的资料：**\n{found}\n\n"
 IMAGES_NOTE = "{problem}\n\n（原题附图 {n} 张，此处看不到：{marks}）"
 IMAGE_MARK = "[图片 {n}]"
+IMAGE_ONLY = "（问题在图片里）"
+SYSTEM_TURN = "说明：{text}"
 USER_TURN = "用户：{text}"
 ASSISTANT_TURN = "助手：{text}"
 

@@ -170,6 +170,18 @@ def test_images_reach_whoever_solves(tmp_path: Any) -> None:
     assert set() == broken_in(findings(asked, ran))
 
 
+def test_a_picture_without_a_word(tmp_path: Any) -> None:
+    """A question that is an image alone is a problem all the same, and is verified as one."""
+    picture = tmp_path / "sheep.png"
+    picture.write_bytes(b"\x89PNG")
+    asked = case(question="", content=(ImageContent(image=str(picture)),))
+    ran = deep(FIRST, BETTER, PASS, PASS, PASS, SUMMARY, asked=asked)
+
+    assert "**问题陈述：**\n（问题在图片里）\n" in sent(ran, "solve")[0]
+    assert "**问题：**\n（问题在图片里）\n" in sent(ran, "verify")[0]
+    assert set() == broken_in(findings(asked, ran))
+
+
 def test_tools_are_for_solving_alone(world: Any) -> None:
     """Solver, improver and corrector may look things up; planner, verifiers and summary are offered nothing."""
     ran = deep(

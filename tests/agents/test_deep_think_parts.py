@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import UsageError
-from harness.records.messages import ImagePart
+from harness.records.messages import ImagePart, Message
 from harness.records.trace import Issue
 
 from .deep_runs import DEEP, deep
@@ -137,6 +137,13 @@ def test_a_new_solution_has_no_passes() -> None:
     at.take("new")
 
     assert ("new", 2, 0) == (at.current_solution, at.version, at.successful_verifications)
+
+
+def test_history_begins_with_the_system() -> None:
+    """What a system message said stands before all turns; results of tools are no turn."""
+    turns = (Message("user", "a"), Message("tool", "t"), Message("system", "s"), Message("assistant", "b"))
+
+    assert "说明：s\n用户：a\n助手：b" == composing.rendered_history(turns)
 
 
 @pytest.mark.parametrize(

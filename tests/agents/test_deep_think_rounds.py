@@ -363,6 +363,26 @@ def test_a_limit_of_the_case_ends_all_checks() -> None:
     assert "" == ran.trial.code
 
 
+def test_a_missing_recording_ends_all_checks() -> None:
+    """A check that the recording does not hold ends the trial without a verdict, and leaves no task behind."""
+    ran = deep(FIRST, BETTER, PASS, enable_parallel_check=True)
+
+    assert "cassette-miss" == ran.trial.code
+    assert [] == ran.events("verification")
+
+
+def test_many_rounds_cost_the_same_each() -> None:
+    """Nothing grows with the rounds: the last request and the last snapshot of 100 rounds are as large as the second."""
+    ran = deep(FIRST, BETTER, *told("PF" * 50)[:-1], SUMMARY, max_iterations=100)
+    asked = [len(text) for text in sent(ran, "verify")]
+    reports = {event.data.parts["report"] for event in ran.events("state_saved")}
+
+    assert ("failed", "max_iterations") == ran.ending
+    assert 100 == len(asked)
+    assert asked[-1] - asked[3] <= 1
+    assert 3 == len(reports)
+
+
 class Resumed:
     """The agent of a session that another trial left behind in *store*."""
 
