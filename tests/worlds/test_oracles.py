@@ -86,7 +86,7 @@ def test_another_vector_than_the_stores_has_no_order():
     )
 
 
-@pytest.mark.parametrize("name", SEARCHING)
-def test_no_searching_tool_goes_without(name):
-    """Each tool that searches the clusters has an oracle."""
-    assert name in NEWSROOM.open().oracles
+@pytest.mark.parametrize("world", ["newsroom", "newsdesk", "newsdesk_l2"])
+def test_no_searching_tool_goes_without(world):
+    """Each tool that searches the clusters has an oracle, on each store."""
+    assert set(SEARCHING) == set(find_world(GOLDENSETS, world).open().oracles)
