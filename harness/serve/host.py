@@ -78,10 +78,14 @@ class AgentHost:
         Raises:
             HarnessError: There is none, it has no such profile, or its code does not load.
         """
-        design = split_name(name)[0]
+        design, profile = split_name(name)
         if design in self.broken:
             raise self.broken[design]
-        return load_agent(self.config.agents, name) if "@" in name or design not in self.agents else self.agents[design]
+        if design not in self.agents:  # a name from outside is looked up, never made a path of
+            known = ", ".join(sorted(self.agents))
+            raise UsageError("no-such-agent", f"no agent named `{design}` is served", hint=f"agents: {known}")
+        agent = self.agents[design]
+        return agent if profile in agent.profiles else load_agent(self.config.agents, name)
 
     def open_session(self, owner: str) -> str:
         return self._conversations.open(owner)
@@ -192,7 +196,7 @@ class AgentHost:
     def _load(self, planned: PlannedCell) -> None:
         """Read what the trial needs now, in the server's own thread, so that the workers only look it up."""
         self.project.agent(planned.cell.agent)
-        assert self.project.world(planned).module is not None or not self.project.world(planned).folder
+        _ = self.project.world(planned).module
 
 
 def _check_text(text: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Coroutine
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import msgspec
 from starlette.responses import StreamingResponse
 
 from harness.errors import CouldNotCheckError, HarnessError
@@ -81,17 +82,13 @@ def _line(event: Event) -> str:
         return encode_events([event]).decode()
     except UnicodeEncodeError:
         lost = ErrorRaised(kind="bad-text", message="an event holds half a character", where="harness", fatal=False)
-        return encode_events([_like(event, lost)]).decode()
+        return encode_events([msgspec.structs.replace(event, type=lost.type, data=lost)]).decode()
 
 
 def _as_event(failure: HarnessError, last: Event | None) -> Event:
     data = ErrorRaised(kind=failure.code, message=failure.message, where="harness")
     after = last or Event("", -1, 0, data.type, data)
     return Event(after.trial_id, after.seq + 1, after.ts, data.type, data)
-
-
-def _like(event: Event, data: ErrorRaised) -> Event:
-    return Event(event.trial_id, event.seq, event.ts, data.type, data)
 
 
 async def _encoded(lines: AsyncIterator[str], scrub: Scrub) -> AsyncIterator[bytes]:

@@ -223,6 +223,8 @@ def test_this_project_s_recordings_can_be_played(serve, root: Path):
     ("path", "body", "status", "code"),
     [
         ("/api/agents/nobody/ask", {"question": "?"}, 404, "no-such-agent"),
+        ("/api/agents/%2E%2E/ask", {"question": "?"}, 404, "no-such-agent"),
+        ("/api/agents/..@x/ask", {"question": "?"}, 404, "no-such-agent"),
         ("/api/agents/example@loud/ask", {"question": "?"}, 404, "no-such-profile"),
         ("/api/agents/example/ask", {"question": " "}, 400, "bad-request"),
         ("/api/agents/example/ask", {"question": "x" * 20_001}, 413, "question-too-long"),
@@ -237,8 +239,9 @@ def test_this_project_s_recordings_can_be_played(serve, root: Path):
         ("/api/nothing", {}, 404, "no-such-route"),
     ],
 )
-def test_what_cannot_be_asked_is_refused(asked, path, body, status, code):
-    """A code, a sentence and, where there is one, a hint; nothing is run."""
+def test_what_cannot_be_asked_is_refused(asked, project, path, body, status, code):
+    """A code, a sentence and, where there is one, a hint; nothing is run, and no name becomes a path."""
+    project.write("agent.py", "raise SystemExit('loaded')\n")
     served, _ = asked(ASKED)
     refused = served.client.post(path, json=body)
 
