@@ -199,6 +199,29 @@ def test_server_that_cannot_start_says_why(monkeypatch):
     assert str(caught.value).startswith("error[no-postgres]: the embedded PostgreSQL does not start: ")
 
 
+def test_root_runs_it_as_somebody_else(tmp_path, monkeypatch):
+    """Where the installation lies out of that user's reach it is copied; where there is no such user, that is told."""
+    import pwd
+
+    me = pwd.getpwuid(os.getuid())
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(pwd, "getpwnam", lambda name: me if os.getuid() else pwd.getpwuid(65534))
+    hidden = tmp_path / "hidden"
+    hidden.mkdir(mode=0o700)
+    install = embedded._install()
+    (hidden / "site").symlink_to(install.parents[1])
+    monkeypatch.setattr(embedded, "_install", lambda: hidden / "site" / install.parent.name / install.name)
+    server = embedded.EmbeddedPostgres()
+    folder = Path(server.url.split()[0].removeprefix("host="))
+    copied = (folder / "packages" / embedded.PACKAGE / install.name / "bin" / "postgres").is_file()
+    server.stop()
+    monkeypatch.setattr(pwd, "getpwnam", {}.__getitem__)
+    with pytest.raises(CouldNotCheckError, match="as root it runs as `nobody`, and there is no such user"):
+        embedded.EmbeddedPostgres()
+
+    assert copied
+
+
 def test_migrations_run_once_and_in_order(connection):
     """A new store gets every version, a migrated one none; the rows stay."""
     first, second = schema.migrate(connection, 3), schema.migrate(connection, 3)

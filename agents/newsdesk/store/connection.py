@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 ENVIRONMENT = "NEWSDESK_DATABASE_URL"
 """Environment variable: the address of a PostgreSQL with pgvector, in place of the embedded one."""
 CONNECT_SECONDS = 5
+LOCK_MS = 5000
+"""A lock that somebody else holds for longer is an error: nobody waits for ever."""
 
 
 def connect(url: str, *, schema: str = "") -> psycopg.Connection[dict[str, Any]]:
@@ -35,7 +37,7 @@ def connect(url: str, *, schema: str = "") -> psycopg.Connection[dict[str, Any]]
             hint='pip install "tapegate[newsdesk]"',
         ) from None
     # strict_order: a search with a filter goes on through the index until it has its rows, nearest first
-    options = "-c hnsw.iterative_scan=strict_order -c datestyle=ISO"
+    options = f"-c hnsw.iterative_scan=strict_order -c datestyle=ISO -c lock_timeout={LOCK_MS}"
     if schema:
         options += f" -c search_path={schema},public"
     try:

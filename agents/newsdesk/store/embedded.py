@@ -79,9 +79,9 @@ class EmbeddedPostgres:
         install = _install()
         self._folder = Path(tempfile.mkdtemp(prefix="newsdesk-"))
         self._as: dict[str, Any] = {}
-        if os.geteuid() == 0:
-            install = self._unprivileged(install)
         try:
+            if os.geteuid() == 0:
+                install = self._unprivileged(install)
             self._initialise(install / "bin" / "initdb")
             self._process = self._start(install / "bin" / "postgres")
             self._wait()
@@ -104,11 +104,14 @@ class EmbeddedPostgres:
         """Let the server run as `nobody`; the installation, copied to where that user can read it if need be."""
         import pwd
 
-        user = pwd.getpwnam(_UNPRIVILEGED)
+        try:
+            user = pwd.getpwnam(_UNPRIVILEGED)
+        except KeyError:
+            raise _failed(f"as root it runs as `{_UNPRIVILEGED}`, and there is no such user") from None
         self._as = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
         if not all(path.stat().st_mode & 0o001 for path in (install / "bin" / "postgres", install, *install.parents)):
-            install = Path(shutil.copytree(install, self._folder / "install"))
-            for path in (install, *install.rglob("*")):
+            install = _copied(install, self._folder / "packages")
+            for path in (self._folder / "packages").rglob("*"):
                 os.chown(path, user.pw_uid, user.pw_gid)
         os.chown(self._folder, user.pw_uid, user.pw_gid)
         return install
@@ -167,6 +170,16 @@ def _install() -> Path:
             hint=f'pip install "tapegate[newsdesk]", or name a server with pgvector in {ENVIRONMENT}',
         )
     return Path(found.origin).parent / f"pginstall{VERSION}"
+
+
+def _copied(install: Path, target: Path) -> Path:
+    """Copy the installation with the libraries that the wheel put beside its package; where it lies now."""
+    package = install.parent
+    for folder in (package / install.name, package.with_name(f"{PACKAGE}.libs")):
+        if folder.is_dir():
+            shutil.copytree(folder, target / folder.relative_to(package.parent))
+    target.chmod(0o755)
+    return target / PACKAGE / install.name
 
 
 def _environment() -> dict[str, str]:

@@ -84,6 +84,7 @@ def migrate(connection: Connection, dimension: int) -> tuple[int, ...]:
         CouldNotCheckError: The store is newer than this program, has another shape, or has no pgvector.
     """
     with connection.transaction():
+        connection.execute("SET LOCAL lock_timeout = 0")  # another process that migrates is worth waiting for
         connection.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
         connection.execute(
             "CREATE TABLE IF NOT EXISTS migracoes"
