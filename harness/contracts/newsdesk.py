@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Final
 
 from harness.contracts.base import TRIGGERED, Found, broken, contract
-from harness.contracts.react_actions import Iteration, first_block, iterations
+from harness.contracts.react_actions import Iteration, decoded, first_block, iterations
 from harness.contracts.view import TrialView
 from harness.records.messages import Json
 from harness.records.react_lines import react_lines
@@ -231,9 +230,8 @@ def stream_problems(lines: Iterable[str]) -> Iterator[str]:
         if len(line.splitlines()) != 1:
             yield f"{where} is {len(line.splitlines())} lines"
             return
-        try:
-            value = json.loads(line)
-        except ValueError:
+        value = decoded(line)
+        if value is None:
             yield f"{where} is no JSON"
             return
         kind = value.get("type") if isinstance(value, dict) else None

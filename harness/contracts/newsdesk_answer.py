@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 
@@ -10,6 +9,7 @@ from harness.contracts.base import TRIGGERED, Found, broken, contract
 from harness.contracts.leaks import leaks_of
 from harness.contracts.newsdesk import DESK
 from harness.contracts.numbers import words_as_numbers
+from harness.contracts.react_actions import decoded
 from harness.contracts.view import ToolUse, TrialView
 from harness.records.messages import Json
 from harness.records.trace import Event
@@ -62,11 +62,8 @@ def _form(text: str) -> str:
 
 def _is_data(text: str) -> bool:
     """Whether *text* is JSON, or a mapping as Python prints it."""
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return bool(re.match(r"\s*\{\s*'\w+':", text)) and text.rstrip().endswith("}")
-    return True
+    as_printed = bool(re.match(r"\s*\{\s*'\w+':", text)) and text.rstrip().endswith("}")
+    return as_printed or decoded(text) is not None
 
 
 def _open_fence(text: str) -> bool:
@@ -90,7 +87,7 @@ def _named_tool(view: TrialView, text: str) -> str:
 
 
 def _told_id(view: TrialView, text: str) -> str:
-    shown = {id for use in view.uses if use.ok and use.outcome is not None for id in _ids_in(_value(use.outcome.text))}
+    shown = {id for use in view.uses if use.ok and use.outcome is not None for id in _ids_in(decoded(use.outcome.text))}
     said = " ".join([view.case.question, *view.case.turns, *(turn.get("text", "") for turn in view.case.history)])
     named = set(re.findall(r"\d+", said))
     for match in _LABELLED.finditer(_without_sources(text)):
@@ -105,13 +102,6 @@ def _without_sources(text: str) -> str:
         return text
     following = _NEXT_HEADING.search(text, start.end())
     return text[: start.start()] + (text[following.start() :] if following is not None else "")
-
-
-def _value(text: str) -> Json:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _ids_in(value: Json) -> Iterator[int]:
@@ -166,7 +156,9 @@ def _count(use: ToolUse) -> int | None:
     """What the store's rows say, else what the tool says."""
     result = use.outcome
     truth = result.expected if result is not None else None
-    value = truth if isinstance(truth, dict) and "count" in truth else _value(result.text if result is not None else "")
+    value = (
+        truth if isinstance(truth, dict) and "count" in truth else decoded(result.text if result is not None else "")
+    )
     count = value.get("count") if isinstance(value, dict) else None
     return count if isinstance(count, int) else None
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from harness.contracts.base import TRIGGERED, Broken, Found, broken, contract
 from harness.contracts.newsdesk import DESK
+from harness.contracts.react_actions import decoded
 from harness.contracts.view import ToolUse, TrialView
 from harness.records.messages import Json
 
@@ -90,7 +91,7 @@ def rows_of_the_store(view: TrialView) -> Iterator[Found]:
             continue
         yield TRIGGERED
         witness, expected = [use.event, use.result], result.expected
-        value = _decoded(result.text)
+        value = decoded(result.text)
         if not isinstance(value, dict) or (problem := _no_truth(expected)):
             yield broken(witness, f"{use.tool} gives no object" if not isinstance(value, dict) else problem)
         elif use.tool == "count_clusters":
@@ -133,7 +134,7 @@ def nearest_first(view: TrialView) -> Iterator[Found]:
             continue
         yield TRIGGERED
         witness, expected = [use.event, use.result], result.expected
-        value = _decoded(result.text)
+        value = decoded(result.text)
         rows = value.get("resultados") if isinstance(value, dict) else None
         ids = _ids(rows)
         if ids is None or not isinstance(rows, list):
@@ -187,13 +188,6 @@ def _no_truth(expected: Json) -> str:
     if isinstance(expected, dict) and "oracle_failed" in expected:
         return f"the store's own answer is not known: {expected['oracle_failed']}"
     return ""
-
-
-def _decoded(text: str) -> Json:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _ids(rows: Json) -> list[Json] | None:

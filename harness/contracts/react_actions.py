@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import msgspec
+
 from harness.contracts.view import ModelCall, TrialView
 from harness.records.messages import Json
 from harness.records.trace import Event
@@ -58,6 +60,14 @@ def _values(text: str) -> Iterator[tuple[Json, int]]:
             place = start + 1
             continue
         yield value, place
+
+
+def decoded(text: str) -> Json:
+    """The value that *text* encodes as JSON, or None where it is no JSON."""
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        return None
 
 
 class Iteration(NamedTuple):

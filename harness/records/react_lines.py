@@ -25,7 +25,7 @@ from harness.records.trace import ErrorRaised, Event, FinalAnswer, Thought, Tool
 NO_ANSWER = "no_answer"
 """The code of the error line of a run that ended without an answer and without saying why."""
 
-_LINE_BREAKS = str.maketrans({mark: f"\\u{ord(mark):04x}" for mark in "\x85\u2028\u2029"})
+_LINE_BREAKS = {mark: f"\\u{ord(mark):04x}" for mark in "\x85\u2028\u2029"}
 """Characters that JSON leaves as they are and that some readers take for the end of a line."""
 
 
@@ -94,7 +94,10 @@ def _line(fields: dict[str, Json]) -> str:
         encoded = msgspec.json.encode(fields)
     except UnicodeEncodeError:  # half a character, as a model that was cut off may leave it
         encoded = msgspec.json.encode(_whole_characters(fields))
-    return encoded.decode().translate(_LINE_BREAKS)
+    line = encoded.decode()
+    for mark, escaped in _LINE_BREAKS.items():  # much faster than `translate` on lines that have none
+        line = line.replace(mark, escaped)
+    return line
 
 
 def _whole_characters(value: Any) -> Any:
