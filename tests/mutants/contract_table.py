@@ -12,12 +12,15 @@ from __future__ import annotations
 
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import redirect_stdout
+from functools import partial
 from importlib import import_module
-from itertools import product
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tabulate import tabulate
 
 from harness.contracts.catalogue import builtin
@@ -89,44 +92,32 @@ def broken_by(mutants: Iterable[Mutant]) -> Broken:
 
 def broken_by_letters() -> Broken:
     """The literal profiles that break each contract, by what the tests of each design's letter find."""
-    broken = Broken(set)
-    for path in sorted(HERE.glob("test_seed_literal*.py")):
-        module: Any = import_module(f"{PACKAGE}.{path.stem}")
-        module.findings = Listening(module.findings, broken)
-        try:
-            for arguments in arguments_of(module.test_what_the_letter_breaks):
-                module.test_what_the_letter_breaks(**arguments)
-        finally:
-            module.findings = module.findings.sound
-    return broken
+    letters = Letters()
+    with redirect_stdout(StringIO()):
+        code = pytest.main(["-q", *map(str, sorted(HERE.glob("test_seed_literal*.py")))], plugins=[letters])
+    if code:
+        sys.stderr.write("warning: the tests of the letters fail, so that what they break is not all told\n")
+    return letters.broken
 
 
-class Listening:
-    """`findings` as a test calls it, with an ear for what literal profiles break."""
+class Letters:
+    """A plugin of pytest that hears what literal profiles break in tests that call `findings`."""
 
-    def __init__(self, sound: Any, broken: Broken) -> None:
-        self.sound = sound
-        self._broken = broken
+    def __init__(self) -> None:
+        self.broken = Broken(set)
 
-    def __call__(self, case: Any, ran: Any) -> tuple[Finding, ...]:
-        found: tuple[Finding, ...] = self.sound(case, ran)
+    def pytest_collection_modifyitems(self, items: Sequence[Any]) -> None:
+        """Listen in every module that has tests."""
+        for module in {id(item.module): item.module for item in items}.values():
+            module.findings = partial(self.listen, module.findings)
+
+    def listen(self, sound: Callable[..., tuple[Finding, ...]], case: Any, ran: Any) -> tuple[Finding, ...]:
+        """What *sound* finds; contracts that a literal profile breaks are remembered."""
+        found = sound(case, ran)
         if "@" in ran.cell.agent:
             for contract in broken_in(found):
-                self._broken[contract].add(ran.cell.agent)
+                self.broken[contract].add(ran.cell.agent)
         return found
-
-
-def arguments_of(test: Any) -> Iterator[dict[str, Any]]:
-    """The arguments of each run of a parametrised *test*."""
-    marks = [mark for mark in test.pytestmark if mark.name == "parametrize"]
-    for chosen in product(*(mark.args[1] for mark in marks)):
-        arguments: dict[str, Any] = {}
-        for mark, one in zip(marks, chosen, strict=True):
-            names, values = mark.args[0], getattr(one, "values", one)
-            if isinstance(names, str):
-                names, values = [names], values if values is not one else [one]
-            arguments |= dict(zip(names, values, strict=True))
-        yield arguments
 
 
 if __name__ == "__main__":

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from types import SimpleNamespace
 
-import pytest
+from harness.agents.load import list_agents, load_agent
+from harness.records.finding import Finding
+from harness.records.run import Cell
 
 from . import MUTANTS, contract_table
+from .ground import AGENTS
 
 
 def test_mutants_stand_where_they_break_something():
@@ -19,21 +22,22 @@ def test_mutants_stand_where_they_break_something():
     assert "two-phase-evaluates" in broken["CG2"]
 
 
-def test_every_letter_breaks_something():
-    """Each test of a design's letter runs a literal profile, which breaks a contract there."""
-    broken = contract_table.broken_by_letters()
-    found = {name for names in broken.values() for name in names}
+def test_every_letter_is_tested():
+    """Each design with a literal profile has a file of tests of its own, where the table looks for it."""
+    literal = [name for name in list_agents(AGENTS) if "seed_literal" in load_agent(AGENTS, name).profiles]
 
-    assert len(list(Path(__file__).parent.glob("test_seed_literal*.py"))) == len(found)
-    assert {"two_phase@seed_literal"} == broken["CG2"]
+    assert sorted(f"test_seed_literal_{name}.py" for name in literal) == sorted(
+        path.name for path in contract_table.HERE.glob("test_seed_literal*.py")
+    )
 
 
-def test_arguments_of_a_test():
-    """Single and several parameters, plain and with an id, one mark and two."""
+def test_letters_are_heard():
+    """What a literal profile breaks in a test is remembered, what a reference breaks is not; the test sees it all."""
+    found = (Finding(contract="CX1", state="broken"), Finding(contract="CX2", state="kept"))
+    module = SimpleNamespace(findings=lambda case, ran: found)
+    letters = contract_table.Letters()
+    letters.pytest_collection_modifyitems([SimpleNamespace(module=module)] * 2)
+    runs = [SimpleNamespace(cell=Cell(name, "scripted", "tests", "case")) for name in ("a", "b@seed_literal")]
 
-    @pytest.mark.parametrize("c", [1, 2])
-    @pytest.mark.parametrize(("a", "b"), [pytest.param("x", (3,), id="named")])
-    def test(a, b, c):
-        """Nothing."""
-
-    assert [{"a": "x", "b": (3,), "c": 1}, {"a": "x", "b": (3,), "c": 2}] == list(contract_table.arguments_of(test))
+    assert [found, found] == [module.findings(None, ran) for ran in runs]
+    assert {"CX1": {"b@seed_literal"}} == letters.broken
