@@ -56,13 +56,13 @@ def one_graph(view: TrialView) -> Iterator[Found]:
     if first.data.name != "init":
         yield broken(first, f"the run begins with {first.data.name}, not with init")
         return
-    resumed = is_resumed(view)
+    resumed, rounds = is_resumed(view), rounds_of(own_verdicts(view))
     for before, phase in pairwise(phases):
         was, now = before.data.name, phase.data.name
         if now not in GRAPH.get(was, ()) and not (resumed and was == "init"):
             yield broken([before, phase], f"{now} follows {was}")
             return
-        wrong = _against_the_verdict(view, phase) if was == "verify" else None
+        wrong = _against_the_verdict(view, rounds, phase) if was == "verify" else None
         if wrong is not None:
             yield wrong
             return
@@ -76,12 +76,12 @@ def _has_begun(leg: TrialView) -> bool:
     return len(leg.by_type.get("phase_started", ())) > 1
 
 
-def _against_the_verdict(view: TrialView, phase: Event) -> Broken | None:
+def _against_the_verdict(view: TrialView, rounds: list[list[Verdict]], phase: Event) -> Broken | None:
     """What is wrong with a phase after verify: the last verdict decides where it goes."""
-    rounds = rounds_of(verdict for verdict in own_verdicts(view) if verdict.event.seq < phase.seq)
-    if not rounds:
+    last = next((verdicts for verdicts in reversed(rounds) if verdicts[0].event.seq < phase.seq), None)
+    if last is None:
         return None
-    last, name = rounds[-1], phase.data.name
+    name = phase.data.name
     passed = round_passed(last)
     witness = [*(verdict.event for verdict in last), phase]
     if name == "correct" and passed:
