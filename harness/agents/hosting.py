@@ -64,6 +64,10 @@ class HostedRun(Protocol):
         """Why the run came to no proper end; None where it did, and as long as events are still coming."""
         ...
 
+    async def close(self) -> None:
+        """Cancel what is still running."""
+        ...
+
 
 class Turn(msgspec.Struct, frozen=True):
     """One message of a conversation."""

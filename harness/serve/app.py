@@ -11,6 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from harness.agents.hosting import Host
 from harness.errors import BadFileError, CouldNotCheckError, HarnessError, UsageError
 from harness.modules import load_module
 from harness.serve.api import routes
@@ -44,7 +45,7 @@ def create_app(host: AgentHost, rules: Rules) -> FastAPI:
     return app
 
 
-def _own_routes(path: Path, host: AgentHost) -> APIRouter:
+def _own_routes(path: Path, host: Host) -> APIRouter:
     make = getattr(load_module(path, kind="agent_app", code="bad-agent", package=True), "routes", None)
     made = make(host) if callable(make) else None
     if not isinstance(made, APIRouter):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from harness.agents.hosting import HostedQuestion, Turn
+from harness.agents.hosting import HostedQuestion, HostedRun, Turn
 from harness.agents.load import LoadedAgent, list_agents, load_agent, split_name
 from harness.agents.trace_writer import Listener
 from harness.asking import LiveQuestion, answer, live_port, plan_question
@@ -130,7 +130,7 @@ class AgentHost:
 
         return self._workers.start(playing)
 
-    async def unless_gone(self, request: Request, work: Coroutine[Any, Any, T], run: Run) -> T:
+    async def unless_gone(self, request: Request, work: Coroutine[Any, Any, T], run: HostedRun) -> T:
         async def gone() -> None:
             while (await request.receive())["type"] != "http.disconnect":
                 pass
@@ -140,7 +140,7 @@ class AgentHost:
     def json(self, document: Json, *, status: int = 200) -> Response:
         return as_json(document, self.scrub, status=status)
 
-    def ndjson(self, run: Run, lines: AsyncIterator[str]) -> Response:
+    def ndjson(self, run: HostedRun, lines: AsyncIterator[str]) -> Response:
         return NdjsonResponse(run, lines, self.scrub)
 
     async def body(self, request: Request, form: type[T]) -> T:

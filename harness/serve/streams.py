@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 from starlette.responses import StreamingResponse
 
+from harness.agents.hosting import HostedRun
 from harness.errors import CouldNotCheckError, HarnessError
 from harness.records.trace import ErrorRaised, Event
 from harness.records.trace_file import encode_events
 from harness.serve.refusals import HEADERS, Scrub
-from harness.serve.workers import Run
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
@@ -30,7 +30,7 @@ class NdjsonResponse(StreamingResponse):
     The client is watched while the run is silent too, whatever version of ASGI the server speaks.
     """
 
-    def __init__(self, run: Run, lines: AsyncIterator[str], scrub: Scrub) -> None:
+    def __init__(self, run: HostedRun, lines: AsyncIterator[str], scrub: Scrub) -> None:
         # proxies that honour neither header would hold lines back
         headers = {**HEADERS, "cache-control": "no-store, no-transform", "x-accel-buffering": "no"}
         super().__init__(_encoded(lines, scrub), media_type=MEDIA_TYPE, headers=headers)
@@ -45,7 +45,7 @@ class NdjsonResponse(StreamingResponse):
             await self._run.close()
 
 
-async def unless_gone(work: Coroutine[Any, Any, T], gone: Coroutine[Any, Any, None], run: Run) -> T:
+async def unless_gone(work: Coroutine[Any, Any, T], gone: Coroutine[Any, Any, None], run: HostedRun) -> T:
     """
     Wait for *work*; when *gone* ends first, cancel it and *run*.
 
@@ -63,7 +63,7 @@ async def unless_gone(work: Coroutine[Any, Any, T], gone: Coroutine[Any, Any, No
         await run.close()
 
 
-async def trace_lines(run: Run) -> AsyncIterator[str]:
+async def trace_lines(run: HostedRun) -> AsyncIterator[str]:
     """
     The events of *run* as they stand in a trace file.
 
