@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from harness.cassettes.check import Problem, check
-from harness.cassettes.file import Interaction, Provenance, dump, make_cassette, responses_digest
+from harness.cassettes.file import Interaction, ModelProof, Provenance, dump, make_cassette, responses_digest
 from harness.cassettes.paths import cassette_path
 from harness.records.run import Cell
 
@@ -78,6 +78,49 @@ def test_local_needs_its_proofs(root, lacking, because):
 
     assert [because] == whys(root)
     assert ["provenance-unproven"] == codes(root)
+
+
+EMBEDDED = {"kind": "embedding", "answered_by": "local", "request_body": '{"model": "e5", "input": ["a"]}'}
+
+
+@pytest.mark.parametrize(
+    ("provenance", "item", "problems"),
+    [
+        ({"embedders": {"e5": ModelProof(model_sha256="ab" * 32, server="s 1")}}, EMBEDDED, []),
+        (
+            {},
+            EMBEDDED,
+            [
+                "embeds with `e5`, and does not give the sha256 of the model's file",
+                "embeds with `e5`, and names no server",
+            ],
+        ),
+        (
+            {"embedders": {"other": ModelProof(model_sha256="ab" * 32, server="s 1")}},
+            EMBEDDED,
+            [
+                "embeds with `e5`, and does not give the sha256 of the model's file",
+                "embeds with `e5`, and names no server",
+            ],
+        ),
+        (
+            {"embedders": {"e5": ModelProof(model_sha256="ab" * 32)}},
+            EMBEDDED,
+            ["embeds with `e5`, and names no server"],
+        ),
+        (
+            {"embeddings_by": "scripted"},
+            {**EMBEDDED, "answered_by": "scripted"},
+            ["says `scripted`, and call 1 went to 127.0.0.1"],
+        ),
+    ],
+)
+def test_embeddings_prove_themselves_apart_from_the_chats(root, provenance, item, problems):
+    """A script may answer the chats and a local model the vectors: this model's file and server are then stated as well."""
+    uri = "http://127.0.0.1:8556/v1/embeddings"
+    write(root, {"answered_by": "scripted", "embeddings_by": "local", **provenance}, uri=uri, **item)
+
+    assert problems == whys(root)
 
 
 def test_live_needs_the_models_that_answered(root):

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.cassettes.file import Interaction, Provenance, UsageTotals, dump, load, make_cassette
+from harness.cassettes.file import Interaction, ModelProof, Provenance, UsageTotals, dump, load, make_cassette
 from harness.cassettes.recorder import Recorder, models_of, read_journal
 from harness.cassettes.redact import Scrubber
 from harness.errors import CassetteError, SecretError
@@ -59,6 +59,31 @@ def test_a_finished_recording_is_a_cassette_and_nothing_else(path):
         read.provenance.usage.input,
         read.provenance.responses,
     )
+
+
+def test_only_embedding_models_that_were_asked_are_proven(path):
+    """Of all declared embedding models the file names those that its requests name."""
+    proofs = {name: ModelProof(model_sha256="ab" * 32, server=name) for name in ("e5", "other")}
+    recording = recorder(path, embedders=proofs)
+    recording.add(interaction(1))
+    recording.add(interaction(2, kind="embedding", answered_by="local", request_body='{"model": "e5", "input": []}'))
+    read = recording.finish()
+
+    assert ("local", {"e5": proofs["e5"]}) == (read.provenance.embeddings_by, read.provenance.embedders)
+    assert read == load(path)
+
+
+def test_an_embedding_call_without_its_server_is_told(path):
+    """The first that found nobody; a server's refusal, and a chat that found nobody, are something else."""
+    recording = recorder(path)
+    recording.add(interaction(1, status=599, error="ConnectError: refused"))
+    recording.add(interaction(2, kind="embedding", status=500))
+    before = recording.unreached()
+    recording.add(interaction(3, kind="embedding", status=599, error="ConnectError: refused"))
+    after = recording.unreached()
+    recording.discard()
+
+    assert ("", "ConnectError: refused") == (before, after)
 
 
 def test_the_old_cassette_stands_until_the_new_one_is_whole(path):
