@@ -92,6 +92,8 @@ class Asker:
         text = reply.text.strip()
         if not text:
             raise ModelError("bad_reply", f"the model of stage {node.stage} came to no text")
+        if reply.reply.finish_reason == "length":
+            self._ctx.emit(Warned(code="truncated_output", detail=node.stage), turn=reply.turn)
         request.messages.append(Message("assistant", text))
         return text
 

@@ -278,6 +278,14 @@ def test_an_empty_solution_ends_the_run() -> None:
     assert ["solve"] == course(ran)
 
 
+def test_a_text_that_was_cut_off_is_told() -> None:
+    """A reply that ran out of tokens goes on to the verifiers, with a warning in its turn."""
+    ran = deep(says("9 did not", finish_reason="length"), BETTER, PASS, PASS, PASS, SUMMARY)
+    warned = ran.events("warning")[0]
+
+    assert ("truncated_output", "initial", 1) == (warned.data.code, warned.data.detail, warned.turn)
+
+
 def test_progress_grows_and_previews_are_cut() -> None:
     """Progress counts the plan, the passes and the summary, never falls, and shows 200 characters of a solution."""
     long = says("9" * 201)

@@ -248,8 +248,9 @@ def test_the_literal_graph_only_loads_as_it_is() -> None:
     with pytest.raises(BadFileError) as caught:
         workflow.load_workflow(path)
     flaws = [message for message, _ in workflow.load_workflow(path, faithful=False).flaws()]
+    line = path.read_text(encoding="utf-8").splitlines().index("  generate_thinking_plan:") + 1
 
-    assert "deep_think/workflow.seed_literal.yaml:32" == caught.value.at
+    assert f"deep_think/workflow.seed_literal.yaml:{line}" == caught.value.at
     assert [
         "node `generate_thinking_plan` is a dead end: no edge leaves it",
         "node `parallel_verification` is a dead end: no edge leaves it",
