@@ -11,7 +11,7 @@ import msgspec
 
 from harness.agents.protocol import ToolOutcome
 from harness.agents.trace_writer import TraceWriter
-from harness.errors import CouldNotCheckError, LimitExceededError
+from harness.errors import HarnessError, LimitExceededError
 from harness.records.case import Fault, Limits
 from harness.records.digest import canonical_json, digest
 from harness.records.messages import Json, ToolSpec
@@ -79,7 +79,7 @@ class TracedTools:
         self.calls = 0
         self._calls_before = calls_before
         self.writes = 0
-        self.unfit: CouldNotCheckError | None = None
+        self.unfit: HarnessError | None = None
         """Why nothing can be said of this trial: a tool's own means failed, such as a database that does not answer."""
         self.faulted: set[str] = set()
         """Tools whose fault the case declares and that were called."""
@@ -243,7 +243,7 @@ class TracedTools:
             return _failed(cast("ErrorKind", error.kind), error.message, ms=tool.ms)
         except TimeoutError as error:
             return _failed("timeout", str(error) or f"{name} timed out", ms=tool.ms)
-        except CouldNotCheckError as error:
+        except HarnessError as error:
             self.unfit = self.unfit or error
             return _failed("crash", f"{name} failed: {error.message}", ms=tool.ms)
         except Exception as error:  # noqa: BLE001  # a tool's crash is a fact for the model, never the end of the run
