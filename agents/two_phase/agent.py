@@ -66,7 +66,7 @@ class TwoPhase:
         self._literal = ctx.profile == "seed_literal"
         self._rounds = max(int(options["max_think_rounds"]), 1)
         self._may_delete = bool(options["allow_delete"])
-        self._most_chars = int(options["max_result_chars"])
+        self._most_chars = max(int(options["max_result_chars"]), 1)
         self._default_api = bool(options["default_api"])
         self._specs = tuple(spec for spec in ctx.tools.specs() if self._may_delete or spec.name != "delete_file")
         self._parameters = parameters_of(ctx.tools.specs())

@@ -172,17 +172,11 @@ def call_end(text: str, depth: int, *, whole: bool) -> int | None:
     place, quote = 0, ""
     while token := _TOKENS.search(text, place):
         mark, place = token[0], token.end()
-        open_end = not whole and not text[token.start() :].strip(mark[0])
-        if mark[0] in "\"'" and open_end and len(text) - token.start() < len('"""'):
-            return None  # two more may follow
         if mark == "\\":
             place += bool(quote)
         elif mark == "\n":
             quote = quote if len(quote) > 1 else ""
-            ahead = text[place:].lstrip(" \t")
-            if not quote and not ahead and not whole:
-                return None
-            if not quote and ahead[:1] == "\n":
+            if not quote and text[place:].lstrip(" \t").startswith("\n"):
                 return token.start()
         elif mark in "()":
             depth += 0 if quote else 1 if mark == "(" else -1

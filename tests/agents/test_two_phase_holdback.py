@@ -49,6 +49,28 @@ def test_cuts_of_the_stream_change_nothing(text: str, data: st.DataObject) -> No
     assert whole(text) == "".join(shown(*text))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a\n```tool_code\nread_file('x')\n````\nb",
+        "a\n````tool_code\nread_file('```')\n````\nb",
+        "xtool_code y tool_outputs",
+        'read_file("""a\n\nb""") c',
+        "read_file('a\\'b)', \"c)\") d",
+        "read_file('never closed \n \nb",
+        "a\n  tool_code \t\nb",
+        "a\n\tread_file('x') ; \nb",
+        "print(  default_api.any_name('x')) tool_code",
+    ],
+)
+def test_every_cut_of_what_is_tricky(text: str) -> None:
+    """Closing fences that are longer, triple quotes, paragraphs and words at the very place where the stream is cut."""
+    for place in range(len(text)):
+        assert whole(text) == "".join(shown(text[:place], text[place:]))
+    assert whole(text) == "".join(shown(*text))
+    assert "x'" not in whole(text)
+
+
 @given(TEXTS)
 def test_no_tool_syntax_is_shown(text: str) -> None:
     """Neither a fence, nor the word, nor a call of any tool is left, on whatever line it stands."""
