@@ -121,12 +121,14 @@ class Telling:
 
 def note_of(event: Event) -> str:
     """What *event* tells a person besides the answer, in one line; empty where that is nothing."""
+    import json
+
     data = event.data
     match event.type:
         case "tool_call":
-            return f"{data.tool} {data.args_raw or data.args}"
+            return f"{data.tool} {data.args_raw or json.dumps(data.args, ensure_ascii=False)}"
         case "progress":
-            return "" if data.stage in _NO_NEWS else f"{data.value:4.0%} {data.stage} {data.message}"
+            return "" if data.stage == _FOR_REPORTS else f"{data.value:4.0%} {data.stage} {data.message}"
         case "verification":
             wrong = f": {_counted(len(data.issues), 'issue')}" if data.issues else ""
             place = f"round {data.round}, check {data.index + 1} of {data.of}"
@@ -142,13 +144,16 @@ def note_of(event: Event) -> str:
     return ""
 
 
-_NO_NEWS = frozenset({"metrics"})
-"""Stages of progress that are for reports, not for people."""
+_FOR_REPORTS = "metrics"
+"""A stage of progress that is no news to a person."""
+_OF_THE_MODEL = "capability"
+"""What is resolved there is a fact of the model, not something that was asked for."""
 
 
 def _differs(data: Any) -> bool:
     """Whether somebody asked for something else than what is used."""
-    return data.asked is not None and data.asked != data.used and not isinstance(data.used, list | dict)
+    told = data.key != _OF_THE_MODEL and data.asked is not None and data.asked != data.used
+    return told and not isinstance(data.used, list | dict)
 
 
 def _counted(number: int, noun: str) -> str:

@@ -192,7 +192,7 @@ def test_ultrathink_names_its_agent(project, harness, words):
 @pytest.mark.parametrize(
     ("data", "note"),
     [
-        (ToolCalled(call_id="c", tool="get_weather", args={"city": "Berlin"}), "get_weather {'city': 'Berlin'}"),
+        (ToolCalled(call_id="c", tool="get_weather", args={"city": "Berlin"}), 'get_weather {"city": "Berlin"}'),
         (Progress(stage="verification", value=0.5, message="round 2"), " 50% verification round 2"),
         (Progress(stage="metrics", value=1.0, detail="{}"), ""),
         (
@@ -211,7 +211,8 @@ def test_ultrathink_names_its_agent(project, harness, words):
             ConfigResolved(key="budget_tokens", asked=500, used=1024, why="at least 1024"),
             "budget_tokens: 1024 in place of 500 (at least 1024)",
         ),
-        (ConfigResolved(key="capability", asked="gpt-4.1", used="gpt-4.1", why="as asked"), ""),
+        (ConfigResolved(key="budget_tokens", asked=2048, used=2048, why="as asked"), ""),
+        (ConfigResolved(key="capability", asked="gpt-4.1", used="none", why="as the table has it"), ""),
         (Warned(code="budget_clamped", detail="1024"), "warning budget_clamped: 1024"),
         (FinalAnswer(text="7 °C"), ""),
     ],
