@@ -171,9 +171,11 @@ def _nearest(use: ToolUse, ids: list[Json], expected: dict[str, Json]) -> Iterat
             near, far = distance[after], distance[before]
             yield broken(witness, f"cluster {after} ({near:.6f}) stands behind {before} ({far:.6f}), which is farther")
             return
-    left = [far for id, far in distance.items() if id not in ids]
-    if ids and left and min(left) < distance[ids[-1]] - CLOSE:
-        yield broken(witness, f"a cluster at {min(left):.6f} is left out, one at {distance[ids[-1]]:.6f} is found")
+    left = [id for id in distance if id not in ids]
+    nearer = next((id for id in left if ids and _wrong_way(ids[-1], id, distance)), None)
+    if nearer is not None:
+        near, far = distance[nearer], distance[ids[-1]]
+        yield broken(witness, f"cluster {nearer} ({near:.6f}) is left out, and {ids[-1]} ({far:.6f}) is found")
 
 
 def _wrong_way(before: Json, after: Json, distance: dict[Json, float]) -> bool:

@@ -81,7 +81,7 @@ class NewsOracles:
         said: dict[str, Json] = {"asked_dimension": len(asked), "dimension": max(lengths, default=len(asked))}
         if lengths <= {len(asked)}:
             distances = sorted((_cosine_distance(asked, vector), id) for id, vector in means.items())
-            said["nearest"] = [[id, round(distance, 9)] for distance, id in distances]
+            said["nearest"] = [[id, round(distance, 12)] for distance, id in distances]
         return said | {"limite": limite}
 
     def _clusters(self, data: str | None, priority: str | None, tag: str | None) -> list[Row]:

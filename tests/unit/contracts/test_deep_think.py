@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness.contracts.deep_think import (
     bounded,
@@ -386,3 +388,33 @@ def test_cd7_lenient_verdicts(steps, because):
 def test_the_strict_rule(text, expected):
     """Only a stated verdict counts; words, other types and cut texts do not."""
     assert expected == read_verdict(text)
+
+
+@given(passed=st.lists(st.booleans(), min_size=1, max_size=8), at=st.integers(0, 7), off=st.sampled_from([-1, 1, 2]))
+def test_cd4_nothing_but_the_passes_in_a_row(passed, at, off):
+    """The law: the count is the number of passes since the last failure, and any other count breaks CD4."""
+    counts = []
+    for one in passed:
+        counts.append((counts[-1] if counts else 0) + 1 if one else 0)
+    wrong = [count + off if n == at % len(passed) else count for n, count in enumerate(counts)]
+
+    def judged(told):
+        rows = zip(passed, told, strict=True)
+        return reasons(
+            check(
+                failure_starts_over,
+                run(*(verdict(n, count, verdict="pass" if one else "fail") for n, (one, count) in enumerate(rows, 1))),
+            )
+        )
+
+    assert ["kept"] == judged(counts)
+    assert ["kept"] != judged(wrong)
+
+
+@given(passed=st.lists(st.booleans(), min_size=3, max_size=8))
+def test_cd2_nothing_but_three_in_a_row(passed):
+    """The law: a completed run keeps CD2 just where its last three verdicts passed."""
+    rounds = [verified(n, int(one), verdict="pass" if one else "fail") for n, one in enumerate(passed, 1)]
+    found = reasons(check(enough_passes, run(solved(), *rounds, summed_up())))
+
+    assert (["kept"] == found) == all(passed[-3:])

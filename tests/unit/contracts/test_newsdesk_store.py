@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness.contracts.newsdesk_store import (
     known_priorities,
@@ -170,7 +172,7 @@ def test_ce12_the_nearest_first():
     [
         (search([102, 103, 101]), "cluster 103 (0.100000) stands behind 102 (0.200000), which is farther"),
         (search([101, 103, 102], nearest=EVEN), "cluster 102 (0.200000) stands behind 103 (0.200000), which is farther"),
-        (search([103, 104, 105]), "a cluster at 0.200000 is left out, one at 0.300000 is found"),
+        (search([103, 104, 105]), "cluster 102 (0.200000) is left out, and 105 (0.300000) is found"),
         (search([103, 101]), "2 clusters are found, 2 of them different, expected 3"),
         (search([103, 103, 102]), "3 clusters are found, 2 of them different, expected 3"),
         (search([103, 999, 102]), "cluster 999 is found, and is none of the day's with a vector"),
@@ -185,3 +187,32 @@ def test_ce12_the_nearest_first():
 def test_ce12_another_order(step, because):
     """Another order, other fields, clusters left out or unknown, and vectors of another length break CE12."""
     assert because in reasons(check(nearest_first, desk(step)))
+
+
+IDS = st.lists(st.integers(100, 109), max_size=6)
+
+
+@given(truth=st.lists(st.integers(100, 109), unique=True, max_size=5), ids=IDS)
+def test_ce7_nothing_but_the_rows(truth, ids):
+    """The law: CE7 is kept by the store's own rows and by no other list."""
+    found = reasons(check(rows_of_the_store, desk(query(ids, sorted(truth)))))
+
+    assert (["kept"] == found) == (ids == sorted(truth))
+
+
+@given(
+    distances=st.lists(st.sampled_from([0.1, 0.2, 0.3, 0.4]), min_size=1, max_size=5),
+    limite=st.integers(1, 6),
+    order=st.randoms(use_true_random=False),
+)
+def test_ce12_nothing_but_the_order(distances, limite, order):
+    """The law: CE12 is kept by the exact order, ties by id, and by no other one."""
+    nearest = sorted([far, id] for id, far in enumerate(distances, start=100))
+    exact = [id for _, id in nearest][:limite]
+    ids = [id for _, id in nearest]
+    order.shuffle(ids)
+    truth = [[id, far] for far, id in nearest]
+    found = reasons(check(nearest_first, desk(search(ids[:limite], limite=limite, nearest=truth))))
+
+    assert ["kept"] == reasons(check(nearest_first, desk(search(exact, limite=limite, nearest=truth))))
+    assert (["kept"] == found) == (ids[:limite] == exact)
