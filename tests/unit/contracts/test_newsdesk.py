@@ -17,6 +17,7 @@ from harness.contracts.newsdesk import (
 )
 from harness.contracts.react_actions import first_block
 from harness.records.case import Leg
+from harness.records.react_lines import error_line, react_lines
 from harness.records.trace import ConfigResolved, ErrorRaised, LlmChunk, Thought, Warned
 from harness.testing.builders import answer, check, make_case, make_event, model_turn, reasons
 
@@ -273,6 +274,30 @@ def test_ce10_what_a_stream_is_not(lines, problem):
 def test_ce10_what_a_stream_is(lines):
     """An answer or an error at the end, and each action with its observation before it."""
     assert [] == list(stream_problems(map(json.dumps, lines)))
+
+
+PROJECTED = list(react_lines(desk(*GOOD).events))
+
+
+@pytest.mark.parametrize(
+    ("mutant", "problem"),
+    [
+        (lambda lines: [json.dumps(json.loads(line), indent=1) for line in lines], "line 1 is 4 lines"),
+        (lambda lines: [*lines, error_line("the log is full", "log")], "line 6 comes after the final_answer"),
+        (lambda lines: [line for line in lines if "observation" not in line], "line 3 is thought after action"),
+        (lambda lines: sorted(lines, key=lambda line: "thought" not in line and "action" not in line),
+         "line 3 is thought after action"),
+        (lambda lines: lines[:-1], "it does not end with the answer or an error"),
+        (lambda lines: [line.replace('{"ok":true,"result":', "").replace("}}}", "}}") for line in lines],
+         "line 3 has neither a result nor an error"),
+        (lambda lines: [line.replace("}", ',"ts":1}', 1) for line in lines], "line 1 has not the fields of thought"),
+    ],
+    ids=["printed prettily", "goes on after the end", "no observations", "batched", "no end", "bare results", "more keys"],
+)  # fmt: skip
+def test_ce10_projections_that_are_wrong(mutant, problem):
+    """A projection that is wrong in one way is found; the sound one has no problem."""
+    assert [] == list(stream_problems(PROJECTED))
+    assert problem == next(stream_problems(mutant(PROJECTED)))
 
 
 def at(ms, events):
