@@ -46,6 +46,8 @@ def read_intent(text: str, today: str) -> Intent:
     priorities, without_levels = _priorities(rest)
     ids = tuple(dict.fromkeys(int(number) for number in _NUMBER.findall(without_levels)))
     change = bool(_CHANGE.search(plain))
+    if change:  # “from P3 to P2” names two
+        priorities = _priorities(_TARGET.split(rest)[-1])[0] or priorities
     return Intent(
         change=change,
         several=change and (len(ids) > 1 or bool(_ALL.search(plain))),
@@ -99,6 +101,7 @@ _CHANGE = re.compile(
     rf"(?:me\s+)?{_VERBS}\b",
     re.IGNORECASE,
 )
+_TARGET = re.compile(r"\b(?:para|to|como|as|into)\b", re.IGNORECASE)
 _ALL = re.compile(
     r"\b(?:todos|todas|ambos|ambas|cada|v[áa]rios|v[áa]rias|all|every|each|both|several)\b", re.IGNORECASE
 )

@@ -51,6 +51,7 @@ COUNTS = [
     ("How many news items are there today?", Rows()),
     ("How many irrelevant stories were there on 2026-03-09?", Rows(YESTERDAY, NOT)),
     ("Count the news tagged Agro from yesterday.", Rows(YESTERDAY, tag="Agro")),
+    ("Conte as notícias com a tag agro de ontem.", Rows(YESTERDAY, tag="Agro")),
 ]
 LISTS = [
     ("Liste as notícias P1 de hoje.", Rows(priority=P1)),
@@ -69,6 +70,8 @@ CHANGES = [
     ("Por favor, altere o cluster 121 para irrelevante", 121, NOT),
     ("Você pode marcar a notícia 122 como crítica?", 122, P1),
     ("Set cluster 120 to P2.", 120, P2),
+    ("Mude o cluster 120 de P3 para P2.", 120, P2),
+    ("Change item 120 from priority 3 to priority 1.", 120, P1),
     ("Could you please move item 111 to priority 3?", 111, P3),
 ]
 
@@ -113,7 +116,7 @@ def test_counts_are_those_of_the_store(desk: LoadedAgent, question: str, rows: R
         f"{rows.day}: **{len(rows.of(world))}**."
         == ran.answer.rpartition(" ")[0].rpartition(" ")[2] + " " + (ran.answer.rpartition(" ")[2])
     )
-    assert ["count_clusters"] == [event.data.tool for event in ran.events("tool_call")]
+    assert {"count_clusters"} == {event.data.tool for event in ran.events("tool_call")}
 
 
 @pytest.mark.parametrize(("question", "rows"), LISTS)
@@ -160,6 +163,11 @@ def test_a_change_is_made_once(desk: LoadedAgent, store: Any, question: str, num
             "Não reconheço a nova prioridade; nada foi alterado. Valores permitidos:\n\n- P1_CRITICO\n"  # noqa: ISC004
             "- P2_ESTRATEGICO\n- P3_MONITORAMENTO\n- IRRELEVANTE",
         ),
+        (
+            "Set cluster 120 to P1 or P2.",
+            "I do not recognise the new priority; nothing was changed. Allowed values:\n\n- P1_CRITICO\n"  # noqa: ISC004
+            "- P2_ESTRATEGICO\n- P3_MONITORAMENTO\n- IRRELEVANTE",
+        ),
         ("Mude a prioridade para P1.", "Falta o número do cluster; nada foi alterado."),
         ("Mude o cluster 120 para P3.", "O cluster 120 já tinha a prioridade **P3**; nada foi alterado."),
     ],
@@ -179,6 +187,7 @@ def test_what_cannot_be_changed_is_said(desk: LoadedAgent, question: str, answer
         "What is 17 × 23?",
         "Por que a notícia da Aurora importa?",
         "Explique o cluster 102.",
+        "Quantas notícias há no cluster 102?",
         "Oi!",
         "Mude a tag do cluster 120 para Energia.",
         "Merge cluster 120 into 121.",
@@ -266,6 +275,20 @@ def test_text_of_the_store_cannot_break_the_markdown(desk: LoadedAgent) -> None:
     assert [] == lint(answer)
 
 
+def test_a_list_that_reaches_its_end_says_so(desk: LoadedAgent) -> None:
+    """Where as many rows come as were asked for, there may be more."""
+
+    @tool(effect="read")
+    def query_clusters(data: str = "", limite: int = 5) -> Any:
+        """List."""
+        row = {"titulo": "t", "resumo": "r", "prioridade": P1, "tag": None}
+        return {"clusters": [{"id": n, **row} for n in range(limite)]}
+
+    answer = ask(desk, "Liste as notícias de hoje.", FakeWorld([query_clusters])).answer
+
+    assert "Pode haver mais: a lista para em 50." in answer
+
+
 def test_its_calls_are_the_codes_own(desk: LoadedAgent) -> None:
     """Tool calls of the pipeline are internal, and stand in the phase of the whole."""
     [called] = ask(desk, "Quantas notícias temos hoje?").events("tool_call")
@@ -286,6 +309,7 @@ def test_its_calls_are_the_codes_own(desk: LoadedAgent) -> None:
         ("Quais mudanças de prioridade houve?", False),
         ("How do I set a priority?", False),
         ("Which set of news is critical?", False),
+        ("Ele escreveu “por favor, mude o cluster 120 para P2”.", False),
         ('Diz-se "mude o cluster 120 para P2". O que significa?', False),
     ],
 )
