@@ -13,12 +13,13 @@ import msgspec
 import pytest
 
 from harness.agents.load import LoadedAgent
+from harness.agents.protocol import Reply
 from harness.cassettes.bodies import readable
 from harness.cassettes.player import Player
 from harness.config import load_config
 from harness.matrix import PlannedCell
 from harness.records.case import GoldenCase, Leg
-from harness.records.messages import ModelRequest, ThinkingBlock
+from harness.records.messages import Message, ModelRequest, ThinkingBlock
 from harness.records.run import Cell, Trial
 from harness.testing.fakes import FakeWorld, Ran, Said, call, calls, fails, run_agent, says, says_json
 from harness.testing.mutants import broken_in, findings
@@ -32,6 +33,7 @@ BELT = ["get_weather", "broken_tool", "write_note", "manage_plan"]
 BERLIN = call("get_weather", city="Berlin")
 THOUGHT = call(THINK, problem="17 × 23", reasoning_steps=["17 × 20 = 340", "17 × 3 = 51"], conclusion="391")
 TWO_TURNS = GoldenCase(id="case", turns=("Ative.", "E agora?"), class_="toggle", lang="pt")
+COMPLEX_MESSAGES = (Message("user", "Quanto é 17 × 23? Explique."),)
 COMPLEX = GoldenCase(id="case", question="Quanto é 17 × 23? Explique.", class_="complex", lang="pt")
 
 
@@ -164,6 +166,7 @@ def test_a_stop_in_the_middle_of_a_turn_changes_nothing(ultra: LoadedAgent) -> N
 
     assert 2 == len(cut.trial.traces)
     assert whole.requests == cut.requests
+    assert 1 == len({ran.events("state_saved")[-1].data.parts["ultrathink"] for ran in (cut, whole)})
     assert [None] * 3 == [request.thinking for request in cut.requests]
 
 
@@ -236,6 +239,51 @@ def test_the_layer_streams_for_loops_of_their_own(
     assert "Olá, Vera." == ran.answer
     assert (True, "enabled") == (ran.requests[0].stream, ran.requests[0].thinking and ran.requests[0].thinking.type)
     assert "2026-03-10" == ran.events("llm_call")[0].data.stage
+
+
+class Counting:
+    """A model client that notes by which path it is asked."""
+
+    default_model = "gpt-4o"
+
+    def __init__(self) -> None:
+        self.paths: list[str] = []
+
+    async def chat(self, messages: Any, **options: Any) -> Reply:
+        """The async path."""
+        return self._asked("async")
+
+    def chat_sync(self, messages: Any, **options: Any) -> Reply:
+        """The sync path."""
+        return self._asked("sync")
+
+    def _asked(self, path: str) -> Reply:
+        self.paths.append(path)
+        return Reply(reply=says("Olá."), turn=len(self.paths), span="s")
+
+
+@pytest.mark.parametrize(
+    ("settings", "paths"),
+    [
+        ({}, ["async", "async", "async"]),
+        ({"sync": True}, ["sync", "sync", "sync"]),
+        ({"both_paths": True}, ["async", "sync", "async"]),
+        ({"sync": True, "both_paths": True}, ["sync", "async", "sync"]),
+    ],
+)
+def test_the_path_is_the_one_that_is_chosen(
+    ultra: LoadedAgent, part: Callable[[LoadedAgent, str], ModuleType], settings: dict[str, bool], paths: list[str]
+) -> None:
+    """The model is asked by the async path, by the sync one, or by both in turn."""
+    models = Counting()
+    layered = part(ultra, "layer").LayeredModels(models, part(ultra, "middleware").UltrathinkMiddleware(), **settings)
+
+    async def ask() -> list[int]:
+        return [(await layered.chat(COMPLEX_MESSAGES)).turn for _ in paths]
+
+    assert [1, 2, 3] == asyncio.run(ask())
+    assert paths == models.paths
+    assert 3 == layered.turn
 
 
 def test_the_layer_goes_around_other_loops(

@@ -12,7 +12,7 @@ from harness.records.case import GoldenCase
 from harness.testing.fakes import Ran, Said, call, calls, run_agent, says
 from harness.testing.mutants import broken_in, findings
 
-from .ground import BERLIN, World
+from .ground import BERLIN, CREATE, World, done
 from .ultrathink import ANY, CLAUDE, RAINY, TURNS
 
 BROKEN_BY_THE_LETTER = {
@@ -38,6 +38,7 @@ def both(model: str, replies: Sequence[Said], case: GoldenCase, options: dict[st
 
 
 ONE = (calls(BERLIN), RAINY)
+PLANNED = (calls(CREATE), calls(BERLIN), calls(done(1)), RAINY)
 SWITCHED = (calls(ENABLE), RAINY, RAINY)
 
 
@@ -52,6 +53,7 @@ SWITCHED = (calls(ENABLE), RAINY, RAINY)
         pytest.param("claude-opus-5-5", ONE, ANY, OFF, {"CU2", "CU6"}, id="one that always thinks, off"),
         pytest.param("claude-sonnet-5", SWITCHED, TURNS, OFF, {"CU2", "CU6", "CU7"}, id="one that is switched on"),
         pytest.param("gpt-4o", ONE, ANY, ON, set(), id="a fallback with both"),
+        pytest.param("gpt-4o", PLANNED, ANY, ON, set(), id="a loop that is not the letter's"),
         pytest.param("gpt-4o", ONE, ANY, OFF, {"CU3", "CU6"}, id="a fallback, off"),
         pytest.param("gpt-4o", ONE, ANY, {**ON, "fallback_mode": "tool"}, {"CU3"}, id="a fallback with a tool"),
         pytest.param("gpt-4o", ONE, ANY, {**ON, "fallback_mode": "prompt"}, {"CU3"}, id="a fallback with a prompt"),

@@ -141,7 +141,7 @@ class ScriptSession:
                 broken = first_broken_rule(dialect.name, wire, headers, self._issued)
                 if broken is not None:
                     return self._rule_broken(dialect, broken)
-                request = dialect.decode_request(body, headers)
+                request = dialect.decode_request(body)
             except (BodyError, BadFileError) as error:
                 return self._rule_broken(dialect, f"We could not parse the JSON body of your request: {error}")
             caller = Caller.of(headers)

@@ -22,7 +22,7 @@ from harness.cassettes.recorder import Recorder
 from harness.cassettes.redact import Scrubber
 from harness.cassettes.tapes import PlayTape, RecordTape
 from harness.cassettes.transport import WireCall
-from harness.errors import CassetteError
+from harness.errors import CassetteError, ReplayMissError
 from harness.records.messages import Message, ModelRequest
 
 INVALID = "http://scripted.invalid"
@@ -334,3 +334,22 @@ def test_the_logical_call_finds_its_answer_through_http():
         post(INVALID + "/v1/chat/completions", "gzip")
 
     assert ["POST /v1/chat/completions: want: 'json' -> 'gzip'"] == player.drifts
+
+
+def test_a_miss_through_http_knows_what_the_headers_ask_for():
+    """A beta that both the recording and the call ask for by their headers is no difference; only the text is."""
+    uri, beta = f"{INVALID}/v1/messages", "interleaved-thinking-2025-05-14"
+    recorded, asked = (
+        json.dumps({"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": text}]})
+        for text in ("Where is it?", "Where is she?")
+    )
+    item = Interaction(
+        call=1, wire="old", answered_by="scripted", uri=uri, request_headers={"anthropic-beta": [beta]},
+        request_body=recorded,
+    )  # fmt: skip
+    player = Player(make_cassette(Provenance(answered_by="scripted"), [item]))
+    with transport.use(PlayTape(player)), pytest.raises(ReplayMissError) as miss:
+        httpx.post(uri, content=asked, headers={"anthropic-beta": beta})
+
+    assert "'Where is it?' -> 'Where is she?'" in miss.value.explanation
+    assert "betas" not in miss.value.explanation
