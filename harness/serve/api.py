@@ -126,4 +126,13 @@ def _agent(agent: LoadedAgent) -> dict[str, Any]:
         "options": {
             name: {"default": default, "help": agent.flags.get(name, "")} for name, default in agent.options.items()
         },
+        "picture": _picture(agent),
     }
+
+
+def _picture(agent: LoadedAgent) -> str:
+    """The design drawn by itself; empty where it does not, or cannot."""
+    try:
+        return str(agent.draw()) if agent.draw is not None else ""
+    except Exception:  # noqa: BLE001 – the project's own code
+        return ""

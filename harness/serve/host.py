@@ -17,7 +17,7 @@ from harness.asking import LiveQuestion, answer, live_port, plan_question
 from harness.cassettes.redact import Scrubber
 from harness.config import Config
 from harness.errors import HarnessError, UsageError
-from harness.matrix import PlannedCell
+from harness.matrix import PlannedCell, check_options
 from harness.models.port import Port
 from harness.records.messages import Json
 from harness.records.run import Trial
@@ -51,7 +51,12 @@ class Live:
 
 
 class AgentHost:
-    """`harness.agents.hosting.Host` over a project. To be made, used and closed in one event loop."""
+    """
+    `harness.agents.hosting.Host` over a project. To be used and closed in one event loop.
+
+    Raises:
+        HarnessError: What *live* names is not in the project, or litellm is not installed.
+    """
 
     def __init__(self, config: Config, live: Live, *, most_runs: int = 4) -> None:
         self.config = config
@@ -63,6 +68,10 @@ class AgentHost:
         self._ports: dict[str, Port] = {}
         self._workers = Workers(most_runs)
         self._models: LoopThread | None = None
+        if live.world:
+            self.project.world_named(live.world)
+        for name, options in live.options.items():
+            check_options(name, self.agent(name).options, options)
         if live.model:  # here and now: litellm takes seconds to load
             self._models = LoopThread("models")
             self._ports[live.model] = OneLoopPort(live_port(self.project, live.model, live.base_url), self._models)

@@ -112,6 +112,7 @@ def test_the_designs_are_listed(serve, root: Path):
         agents["lean_react"]["options"]["max_steps"]
     )
     assert (None, []) == (listed["model"], listed["models"])
+    assert "─▶" in agents["newsdesk"]["picture"]
 
 
 def test_what_there_is_can_be_read_at_the_root(serve, project):

@@ -101,6 +101,8 @@ def test_the_command_serves_until_it_is_told_to_stop(project):
         (["--host", "no.such.host.invalid"], {"HARNESS_SERVE_TOKEN": TOKEN}, "cannot-listen", "cannot listen on"),
         (["--base-url", "http://127.0.0.1:1/v1"], {}, "bad-arguments", "--base-url goes with --model"),
         (["--base-url", "nonsense", "--model", "m"], {}, "bad-arguments", "`nonsense` is no address of a server"),
+        (["--world", "mars"], {}, "unknown-world", "no world named `mars`"),
+        (["--ultrathink"], {}, "no-such-agent", "no agent named `ultrathink` is served"),
         (["--port", "70000"], {}, "bad-arguments", "`70000` is no port: a whole number from 0 to 65535"),
         (["--runs", "0"], {}, "bad-arguments", "`0` is no whole number of at least 1"),
     ],
