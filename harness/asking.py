@@ -115,7 +115,10 @@ def ask_live(project: Project, asked: LiveQuestion, on_event: Listener | None = 
         finally:
             await close_clients()
 
-    return asyncio.run(asking())
+    try:
+        return asyncio.run(asking())
+    finally:
+        project.close()
 
 
 def _as_trial(project: Project, cell: Cell, ran: RanTrial, base_url: str | None) -> Trial:

@@ -148,9 +148,11 @@ class Project:
         return {name: {"code": a.digest, "prompts": a.prompt_digest} for name, a in sorted(self._agents.items())}
 
     def close(self) -> None:
-        """Write what the cache has learnt."""
+        """Write what the cache has learnt, and end what worlds have started: the command leaves without exit hooks."""
         if self._pack is not None:
             self._pack.close()
+        for template in self._worlds.values():
+            template.close()
 
 
 async def replay(

@@ -26,6 +26,13 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 _WRITTEN = "clusters_eventos"
+_SCHEMA = "tapegate_trials_"
+_LEFT_BEHIND = """
+SELECT nspname FROM pg_namespace
+WHERE nspname ~ %s
+  AND substr(nspname, %s)::int NOT IN (SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid())
+"""
+"""Schemas of processes that ended without dropping theirs: the number in the name is of a connection that is gone."""
 
 
 class NewsBackend:
@@ -116,8 +123,9 @@ class NewsBackend:
 
     def _make_schema(self) -> str:
         # the connection stays open, so no other process that lives has this number on this server
-        schema = f"tapegate_trials_{self._admin.info.backend_pid}"
-        self._admin.execute(f"DROP SCHEMA IF EXISTS {schema} CASCADE".encode())
+        schema = f"{_SCHEMA}{self._admin.info.backend_pid}"
+        for left in self._admin.execute(_LEFT_BEHIND, [f"^{_SCHEMA}[0-9]+$", len(_SCHEMA) + 1]).fetchall():
+            self._admin.execute(f"DROP SCHEMA IF EXISTS {left['nspname']} CASCADE".encode())
         self._admin.execute(f"CREATE SCHEMA {schema}".encode())
         self._admin.commit()
         return schema
