@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from harness.contracts.base import TRIGGERED, Found, broken, contract
-from harness.contracts.react_actions import Iteration, decoded, first_block, iterations
+from harness.contracts.react_actions import Block, Iteration, decoded, first_block, iterations
 from harness.contracts.view import TrialView
 from harness.records.messages import Json
 from harness.records.react_lines import react_lines
@@ -74,25 +74,29 @@ def one_action(view: TrialView) -> Iterator[Found]:
         if len(calls) > 1:
             yield broken([one.call.result, *calls], f"one message runs {len(calls)} tools")
             continue
-        block = first_block(reply.text)
-        for call in calls:
-            if block is None or block.is_final:
-                yield broken([one.call.result, call], f"{call.data.tool} runs, and the message asks for no tool")
-            elif (call.data.tool, call.data.args) != (block.action.strip(), block.given or {}):
-                yield broken(
-                    [one.call.result, call], f"{call.data.tool} runs, and the first block asks for another call"
-                )
-        if block is not None and not block.is_final and not calls and not _unread(one):
-            yield broken(one.call.result, f"the message asks for {block.action}, and it is not run")
-        told = any(warning.data.code == "discarded_text" for warning in one.of("warning"))
-        if block is not None and block.rest and calls and not told:
-            yield broken([one.call.result, *calls], "text behind the first block is not told as discarded")
+        yield from _as_asked(one, calls[0] if calls else None, first_block(reply.text))
         thoughts = [event for event in one.of("thinking") if event.data.source == "react_thought"]
         if len(thoughts) > 1:
             yield broken([one.call.result, *thoughts], f"one message has {len(thoughts)} thoughts")
-        grown = after.call.data.n_messages - one.call.data.n_messages if after is not None else None
-        if grown is not None and grown > 2:
-            yield broken([one.call.event, after.call.event if after else None], f"{grown} messages follow one action")
+        grown = after.call.data.n_messages - one.call.data.n_messages if after is not None else 0
+        if after is not None and grown > 2:
+            yield broken([one.call.event, after.call.event], f"{grown} messages follow one action")
+
+
+def _as_asked(one: Iteration, call: Event | None, block: Block | None) -> Iterator[Found]:
+    """Whether the tool that ran is the one of the first block, and what stands behind the block is told."""
+    if call is None:
+        if block is not None and not block.is_final and not _unread(one):
+            yield broken(one.call.result, f"the message asks for {block.action}, and it is not run")
+        return
+    witness = [one.call.result, call]
+    if block is None or block.is_final:
+        yield broken(witness, f"{call.data.tool} runs, and the message asks for no tool")
+        return
+    if (call.data.tool, call.data.args) != (block.action.strip(), block.given or {}):
+        yield broken(witness, f"{call.data.tool} runs, and the first block asks for another call")
+    if block.rest and not any(warning.data.code == "discarded_text" for warning in one.of("warning")):
+        yield broken(witness, "text behind the first block is not told as discarded")
 
 
 def _unread(one: Iteration) -> bool:
@@ -126,15 +130,12 @@ def falls_back(view: TrialView) -> Iterator[Found]:
             yield broken(used, "the fallback is used, and the executor did not fail")
         return
     yield TRIGGERED
+    why = " or ".join(reasons)
     before = wrote is not None and (not used or wrote.event.seq < used[0].seq)
     if not used and not before and not _cut_off(view):
-        yield broken(
-            [*witness, view.finished_event], f"the executor failed ({' or '.join(reasons)}) without the fallback"
-        )
+        yield broken([*witness, view.finished_event], f"the executor failed ({why}) without the fallback")
     if used and used[0].data.reason not in reasons:
-        yield broken(
-            [*witness, used[0]], f"the fallback gives {used[0].data.reason}, it failed by {' or '.join(reasons)}"
-        )
+        yield broken([*witness, used[0]], f"the fallback gives {used[0].data.reason}, it failed by {why}")
 
 
 def _failed(view: TrialView) -> tuple[tuple[str, ...], list[Event | None]]:
@@ -149,9 +150,8 @@ def _failed(view: TrialView) -> tuple[tuple[str, ...], list[Event | None]]:
             return ("tool_crash",), [crash]
         idle = [*idle, one] if not one.actions and not _answers(view, one) else []
         if len(idle) == FAILURES:
-            return ("parse", "exhausted") if len(rounds) == max_iterations(view) else ("parse",), [
-                other.call.result for other in idle
-            ]
+            reasons = ("parse", "exhausted") if len(rounds) == max_iterations(view) else ("parse",)
+            return reasons, [other.call.result for other in idle]
     if len(rounds) >= max_iterations(view) and not _answers(view, rounds[-1]):
         return ("exhausted",), [rounds[-1].call.result]
     return (), []
