@@ -106,6 +106,22 @@ def test_command_says_what_it_lacks(project):
         embed.embed_world(config(project, base_url="http://127.0.0.1:9/v1"), "drawer")
 
 
+def test_command_at_the_keyboard(project, monkeypatch, capsys):
+    """It says what it wrote and where; a mistake is an error with its exit code, on the other stream."""
+    monkeypatch.chdir(project)
+    declared = 'answered_by = "local"\nbase_url = "http://127.0.0.1:9/v1"\nsha256 = "ab"\nserver = "fake 1"\n'
+    (project / "pyproject.toml").write_text(f"[tool.harness.models.e5]\n{declared}", encoding="utf-8")
+    with EmbeddingServer() as server:
+        done = embed.main(["drawer", "--base-url", server.base_url])
+    down, unknown = embed.main(["drawer"]), embed.main(["attic"])
+    said = capsys.readouterr()
+
+    assert (0, 3, 2) == (done, down, unknown)
+    assert f"2 vectors of 384 numbers: {project / 'goldensets/worlds/drawer' / FILE}\n" == said.out
+    assert "error[no-answer]: `e5` does not answer: " in said.err
+    assert "error[unknown-world]: no world named `attic`\n\nhint: there are: drawer\n" in said.err
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
