@@ -147,12 +147,10 @@ def _whole(view: TrialView, shown: list[Event], final: Event) -> Iterator[Broken
 
 
 def _is_safe(text: str, view: TrialView) -> bool:
-    """Whether nothing in *text*, the beginning of an answer, could become a fence or a call."""
-    word = re.match(r"\s*(?P<word>\w*)(?P<after>.?)", text)
-    if word is None or "`" in text or "~" in text or "(" in text or not word["word"]:
-        return False
+    """Whether *text*, the beginning of an answer, begins with a word that can become neither a fence nor a call."""
+    word = re.findall(r"^\s*(\w*)", text)[0]
     names = (*view.offered, "tool_code", "tool_output", "tool_call", "print", "default_api")
-    return not any(name.startswith(word["word"]) for name in names)
+    return bool(word) and not any(name.startswith(word) for name in names)
 
 
 @contract("CG10", designs=TWO_PHASE, needs=("llm_result",))

@@ -120,11 +120,10 @@ def blocks_are_data(view: TrialView) -> Iterator[Found]:
         if use.tool not in registry:
             yield broken([use.event, use.result], f"{use.tool} is run, which is no tool of this trial")
         call = view.by_turn.get(use.turn) if use.turn is not None else None
-        if call is None or call.reply is None:
-            continue
-        names = [one.tool for block in blocks_in(call.reply.text) for one in block.asked or ()]
-        if use.tool not in names:
-            yield broken([call.result, use.event], f"{use.tool} is run, and no block calls it plainly with literals")
+        blocks = blocks_in(call.reply.text) if call is not None and call.reply is not None else []
+        if not any(one.tool == use.tool for block in blocks for one in block.asked or ()):
+            witness = [call.result if call is not None else None, use.event]
+            yield broken(witness, f"{use.tool} is run, and no block calls it plainly with literals")
 
 
 @contract("CG4", designs=TWO_PHASE, needs=("tool_call",))

@@ -336,7 +336,8 @@ MUTANTS = (
     Mutant(
         id="two-phase-runs-the-answer", contract="CG10", about="runs the blocks of the answer", agent=TWO_PHASE,
         because="list_files is run from the answer", build=RunsTheAnswer, world=guardian, case=HAPPY,
-        replies=(NOTES, thinks("list_files()", text=GLAD.text)), also={"CG1": "it is run in the phase that answers"},
+        replies=(NOTES, thinks("list_files()", text=GLAD.text)),
+        also={"CG1": "it is run in the phase that answers", "CG3": "no thought asked for it"},
     ),
     Mutant(
         id="two-phase-notes-every-message", contract="CG11", about="notes a feeling on a greeting", agent=TWO_PHASE,

@@ -133,6 +133,17 @@ def test_cg5_left_out(steps, embeds, because):
     assert [because] == reasons(check(results_are_told, trace))
 
 
+def test_cg5_the_line_of_a_result():
+    """A call of 200 characters is told whole; where a later thought failed, a note may stand among the thoughts."""
+    look = tool_use("read_file", {}, args_raw="x" * 200, text="ok")
+    told = {"result/0": digest(f"Tool {'x' * 200} returned: ok"), "thinking": digest("I note it.")}
+    failed = phase("think", model_turn(HAPPY, purpose="think"), NOTE, model_turn(purpose="think", error="timeout"))
+    noted = make_trace(failed, respond(embeds={**TOLD, "thinking": "with a note"}))
+
+    assert ["kept"] == reasons(check(results_are_told, make_trace(think(HAPPY, look), respond(embeds=told))))
+    assert ["kept"] == reasons(check(results_are_told, noted))
+
+
 def test_cg6_failures():
     """A failed tool and an answer keep CG6, also where the provider fails afterwards; ending with an apology breaks it."""
     good = make_trace(think(HAPPY, FAILED), respond(), said("So good!"))
@@ -140,7 +151,10 @@ def test_cg6_failures():
     sorry = make_trace(think(HAPPY, FAILED), said("Sorry."))
     spoilt = make_trace(think(HAPPY, FAILED), respond(), finished={"status": "failed", "reason": "tool"})
 
+    cut = make_trace(think(HAPPY, FAILED), finished=DENIED)
+
     assert ["vacuous"] == reasons(check(failures_do_not_spoil_it, WHOLE))
+    assert ["kept"] == reasons(check(failures_do_not_spoil_it, cut))
     assert ["kept"] == reasons(check(failures_do_not_spoil_it, good))
     assert ["kept"] == reasons(check(failures_do_not_spoil_it, down))
     assert ["no answer is asked for after update_current_feeling failed"] == reasons(
@@ -256,6 +270,13 @@ def test_cg13_history_of_the_case():
     assert [f"the call to {phase} is not shown that “hello” was said before" for phase in PHASES] == reasons(
         check(both_phases_know_the_user, turn(1, "hi"), FOLLOWED)
     )
+
+
+def test_cg13_turns_without_an_answer():
+    """What was asked in a turn that failed is no part of the conversation."""
+    failed = make_trace(think(), finished={"status": "failed", "reason": "llm_errors"})
+
+    assert ["kept"] == reasons(check(both_phases_know_the_user, [failed, turn(2)]))
 
 
 def test_cg13_long_conversations():
