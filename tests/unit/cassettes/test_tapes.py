@@ -346,4 +346,4 @@ def test_a_miss_through_http_knows_what_the_headers_ask_for():
     with transport.use(PlayTape(player)), pytest.raises(ReplayMissError) as miss:
         httpx.post(uri, content=body, headers=headers)
 
-    assert "betas: absent -> " in miss.value.explanation
+    assert 'betas: null -> ["interleaved-thinking-2025-05-14"]' in miss.value.explanation
