@@ -51,17 +51,17 @@ def run(args: argparse.Namespace, output: Output) -> ExitCode:
         model=args.model or "", base_url=_base_url(args), world=args.world or "",
         options={"ultrathink": options} if options else {},
     )  # fmt: skip
-    host = AgentHost(config, live, most_runs=args.runs)
-    app = create_app(host, rules)
     with listen(args.host, args.port) as bound:
-        url = url_of(bound)
+        host = AgentHost(config, live, most_runs=args.runs)
+        server = server_of(create_app(host, rules))
+        told = ServeDocument(url=url_of(bound), model=live.model, agents=tuple(sorted(host.agents)))
         if output.as_json:
-            output.document(ServeDocument(url=url, model=live.model, agents=tuple(sorted(host.agents))))
+            output.document(told)
         else:
-            asked = f"live questions go to {live.model}" if live.model else "recordings only: no --model was given"
-            output.data(f"serving {', '.join(sorted(host.agents))} on {url}\n{asked}")
+            asked = f"live questions go to {told.model}" if told.model else "recordings only: no --model was given"
+            output.data(f"serving {', '.join(told.agents)} on {told.url}\n{asked}")
         try:
-            server_of(app).run(sockets=[bound])
+            server.run(sockets=[bound])
         except KeyboardInterrupt:
             output.note("stopped")
     return ExitCode.PASS
