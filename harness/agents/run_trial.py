@@ -165,7 +165,7 @@ class _Stretch:
         self.writer = TraceWriter(trial_id, setup.clock, stop_after=leg.stop_after, listener=setup.listener)
         self.tools = TracedTools(
             setup.world.tools, writer=self.writer, clock=setup.clock, limits=case.limits, faults=case.faults,
-            external=setup.external, calls_before=progress.tool_calls, oracles=setup.world.oracles,
+            external=setup.external, calls_before=progress.tool_calls, oracles=lambda: setup.world.oracles,
         )  # fmt: skip
         self.models = TracedModels(
             setup.port, default_model=setup.default_model, writer=self.writer, clock=setup.clock,

@@ -63,10 +63,10 @@ class TracedTools:
         faults: Iterable[Fault] = (),
         external: External | None = None,
         calls_before: int = 0,
-        oracles: Mapping[str, Callable[..., Json]] | None = None,
+        oracles: Callable[[], Mapping[str, Callable[..., Json]]] = dict,
     ) -> None:
         self._tools: dict[str, Tool] = {}
-        self._oracles = oracles or {}
+        self._oracles = oracles
         self._writer = writer
         self._clock = clock
         self._limits = limits
@@ -248,7 +248,7 @@ class TracedTools:
             return _failed("crash", f"{name} failed: {error.message}", ms=tool.ms)
         except Exception as error:  # noqa: BLE001  # a tool's crash is a fact for the model, never the end of the run
             return _failed("crash", f"{name} failed: {type(error).__name__}: {error}", ms=tool.ms)
-        oracle = self._oracles.get(name)
+        oracle = self._oracles().get(name) if tool.effect == "read" else None  # loaded at the first call that reads
         return done if oracle is None else msgspec.structs.replace(done, expected=_foretold(oracle, checked))
 
     async def _invoke(self, tool: Tool, args: dict[str, Json]) -> Json:
