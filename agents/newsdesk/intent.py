@@ -63,8 +63,10 @@ def read_intent(text: str, today: str) -> Intent:
 
 
 def tells_of_oneself(text: str) -> bool:
-    """Whether *text* is a statement in the first person, such as how somebody feels, and no question."""
-    return "?" not in text and bool(_FIRST_PERSON.search(_QUOTED.sub(" ", text)))
+    """Whether *text* is a statement in the first person, such as how somebody feels, and neither question nor request."""
+    plain = _QUOTED.sub(" ", text)
+    asks = "?" in text or _NEWS.search(plain) or _REQUEST.search(plain)
+    return not asks and bool(_FIRST_PERSON.search(plain))
 
 
 def follows_up(text: str) -> bool:
@@ -119,7 +121,7 @@ _LEVELS = (
     ("P3_MONITORAMENTO", r"\b(?:p|(?:prioridade|priority|n[íi]vel|level)\s+p?)[ -]?3(?:_MONITORAMENTO)?\b|\bmonitoramento\b|\bmonitoring\b"),
     ("IRRELEVANTE", r"\birrelevantes?\b|\birrelevant\b"),
 )  # fmt: skip
-_NUMBER = re.compile(r"(?<![\w/.,%-])\d{1,9}(?![\w%/-]|[.,]\d)")
+_NUMBER = re.compile(r"(?<![\w/.,%-])(?<!\d:)\d{1,9}(?![\w/-]|\s*%|[.,:]\d)")
 _TAG = re.compile(
     r"\b(?:tags?|etiquetas?|r[óo]tulos?|tagged(?: as| with)?|marcad[oa]s? como)\s+(?:(?:de|d[ao]|is|=|é)\s+|:\s*)?"
     r"(?:[\"“'‘`]([^\"”'’`]{1,40})[\"”'’`]|([^\W\d_][\w&-]*))",
@@ -155,7 +157,10 @@ _DATES = tuple(
         rf"\b(?P<name>{_NAMED})\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(?P<y>\d{{4}}))?",
     )
 )
-_FIRST_PERSON = re.compile(r"\b(?:eu|estou|sinto|me|meu|minha|i|i['’]m|my|ich|mir|mein|я|мне|меня)\b|我", re.IGNORECASE)
+_FIRST_PERSON = re.compile(r"\b(?:eu|estou|sinto|i|i['’]m|ich|mir|я|мне|меня)\b|我", re.IGNORECASE)
+_REQUEST = re.compile(
+    r"\b(?:quero|queria|preciso|gostaria|want|need|like to|möchte|brauche|хочу|нужно)\b|我(?:想|要)", re.IGNORECASE
+)
 _FOLLOW_UP = re.compile(r"\s*(?:e|and|what about|how about)\b", re.IGNORECASE)
 _PORTUGUESE = re.compile(
     r"[ãõçâêô]|\b(?:que|quant[oa]s?|quais|qual|not[íi]cias?|hoje|ontem|mude|liste|mostre|para|não|há|uma|dos|das|tem|sobre"

@@ -319,6 +319,39 @@ def test_a_change_is_asked_for_in_so_many_words(intent: ModuleType, text: str, c
 
 
 @pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("Mude os clusters 120, 121 e 122 para P1.", (120, 121, 122)),
+        ("cluster:120", (120,)),
+        ("Em 10/03/2026, às 10:30, mude o 120 para a prioridade 2, que pesa 60 % ou 2,4.", (120,)),
+        ("#120 #120", (120,)),
+    ],
+)
+def test_numbers_of_clusters_are_told_from_others(intent: ModuleType, text: str, ids: tuple[int, ...]) -> None:
+    """Dates, times, levels, shares and decimals are no clusters."""
+    assert ids == intent.read_intent(text, TODAY).ids
+
+
+@pytest.mark.parametrize(
+    ("text", "tells"),
+    [
+        ("Estou triste.", True),
+        ("I'm so happy!", True),
+        ("Я сегодня счастлива!", True),
+        ("我很开心", True),
+        ("Am I happy?", False),
+        ("I want the weather in Berlin.", False),
+        ("Quero saber o tempo, estou com pressa.", False),
+        ("Estou procurando notícias P1.", False),
+        ('Ela disse: "eu estou triste".', False),
+    ],
+)
+def test_a_statement_about_oneself(intent: ModuleType, text: str, tells: bool) -> None:
+    """Feelings are statements in the first person; questions, requests and quotations are not."""
+    assert tells is intent.tells_of_oneself(text)
+
+
+@pytest.mark.parametrize(
     ("day", "number", "before"),
     [
         (TODAY, 0, TODAY),
