@@ -6,8 +6,9 @@ What of a streamed answer the user may see: everything but tool syntax, as soon 
         show(hold.feed(piece))
     show(hold.finish())
 
-Blocks fenced as tool_code (or tool_output) go, whole. A call that stands on a line of its own goes; inside a sentence its
-name stays. What is shown does not depend on where the stream was cut into pieces.
+Blocks fenced as tool_code (or tool_output) go, whole, and so do elements in which models think or call (`<think>…`). A
+call that stands on a line of its own goes; inside a sentence its name stays. What is shown does not depend on where the
+stream was cut into pieces.
 """
 
 from __future__ import annotations
@@ -18,6 +19,10 @@ from collections.abc import Iterable
 from .tool_code import block_end
 
 _MARKS = ("tool_code", "tool_output", "tool_call")
+_TAGS = (
+    "think", "thinking", "reasoning", "scratchpad", "tool_call", "tool_response", "function_call", "function_calls",
+    "invoke",
+)  # fmt: skip
 _API = "default_api."
 _PRINT = "print("
 _TOKENS = re.compile(r"\"\"\"|'''|[\"'()\\\n]")
@@ -33,6 +38,8 @@ class HoldBack:
         self._start = re.compile(
             rf"(?P<ticks>`{{3,}})[ \t]*(?i:{'|'.join(_MARKS)})(?=\W)"
             rf"|(?<!\w)(?:print\(\s*)?(?P<call>{called})\("
+            r"|(?<!\w)(?P<api>default_api\.)(?=\w)"
+            rf"|<(?P<end>/?)(?P<tag>{'|'.join(_TAGS)})\b[^<>\n]{{0,80}}>"
             rf"|(?P<word>tool_(?:code|output))(?=.)",
             re.DOTALL,
         )
@@ -47,6 +54,8 @@ class HoldBack:
         """Whether something was left out since the last text."""
         self._ticks = 0
         """Marks of the fence of the block that is being left out; 0: none is."""
+        self._tag = ""
+        """Name of the element that is being left out."""
         self._call = ""
         """Name of the call that is being left out."""
         self._depth = 0
@@ -74,15 +83,17 @@ class HoldBack:
         """Decide about the beginning of the buffer; whether there may be more to decide."""
         if self._ticks:
             return self._leave_block(whole=whole)
+        if self._tag:
+            return self._leave_element(whole=whole)
         if self._call:
             return self._leave_call(whole=whole)
         return self._pass_text(whole=whole)
 
     def _pass_text(self, *, whole: bool) -> bool:
         text, first = self._before + self._buffer, len(self._before)
+        undecided = len(text) if whole else max(self._undecided(text), first)
         found = self._start.search(text, first)
-        if found is None:
-            undecided = len(text) if whole else max(self._undecided(text), first)
+        if found is None or (found.start() >= undecided and not whole):
             self._put(text[first:undecided])
             self._before, self._buffer = text[:undecided][-1:], text[undecided:]
             return False
@@ -95,12 +106,14 @@ class HoldBack:
         self._before, self._buffer = "", rest
         if found["ticks"]:
             self._ticks, self._gap = len(found["ticks"]), True
+        elif found["tag"]:
+            self._tag, self._gap = "" if found["end"] else found["tag"], True
         elif found["call"]:
             self._call, self._alone = found["call"].removeprefix(_API), alone
             self._depth = found[0].count("(")
-        elif alone and re.match(r"[ \t]*\n", rest):
+        elif found["word"] and alone and re.match(r"[ \t]*\n", rest):
             self._gap = True
-        else:
+        elif found["word"]:
             self._put(found["word"].replace("_", " "))
         return True
 
@@ -112,11 +125,23 @@ class HoldBack:
         self._ticks = 0
         return True
 
+    def _leave_element(self, *, whole: bool) -> bool:
+        _, closing, rest = self._buffer.partition(f"</{self._tag}>")
+        if not closing and not whole:
+            return False
+        self._buffer, self._tag = rest, ""
+        return True
+
     def _leave_call(self, *, whole: bool) -> bool:
         end = call_end(self._buffer, self._depth, whole=whole)
         if end is None:
             return False
         rest = self._buffer[end:]
+        if rest.startswith("("):  # what was called is called again
+            self._buffer, self._depth = rest[1:], 1
+            return True
+        if not rest and not whole:
+            return False
         line = re.match(r"[ \t]*;?[ \t]*(?=\n)", rest) if self._alone else None
         if line:
             rest = rest[line.end() :]
@@ -136,9 +161,13 @@ class HoldBack:
             fence[0] == fence["ticks"] or (len(fence["ticks"]) > 2 and _begins(fence["word"].lower(), _MARKS))
         ):
             places.append(fence.start())
-        called = re.search(r"(?<!\w)(?:print\(\s*)?(?:default_api\.)?\w*\Z", text)
-        if called and self._may_call(called[0]):
-            places.append(called.start())
+        tag = re.search(r"</?(?P<name>\w*)(?P<rest>[^<>\n]{0,80})\Z", text)
+        if tag and (tag["name"] in _TAGS or (not tag["rest"] and _begins(tag["name"], _TAGS))):
+            places.append(tag.start())
+        called = re.search(r"(?<!\w)(?:print\(\s*)?(?P<name>(?:default_api\.)?\w*)\Z", text)
+        if called:
+            starts = (called.start(), called.start("name"))  # what stands in a print may be another one
+            places.extend(start for start in starts if self._may_call(text[start:]))
         longest = max(map(len, _MARKS))
         ends = (size for size in range(longest, 0, -1) if _begins(text[-size:], _MARKS))
         places.append(len(text) - next(ends, 0))

@@ -33,6 +33,7 @@ BITS = st.sampled_from(
         "```", "`", "````", "~~~", "tool_code", "tool_output", "tool_call", "TOOL_CODE", "\n", "\n\n", " ", "  ", "\t",
         "read_file", "read_file(", "read_file_info(", "get_weather", "get_", "print(", "print", "default_api.", "default",
         '"', "'", '"""', "'''", "\\", "(", ")", ";", "x", "tool", "t", "Привет", "_", ".", "python", "- ", "it's",
+        "<", "</", "<think>", "</think>", "<tool_call", ">", "<invoke name='x'>", "thinking", "</invoke>", "<3",
         "```tool_code\n", "\n```", "read_file('a')", 'get_weather("Berlin")',
     ]
 )  # fmt: skip
@@ -61,6 +62,13 @@ def test_cuts_of_the_stream_change_nothing(text: str, data: st.DataObject) -> No
         "a\n  tool_code \t\nb",
         "a\n\tread_file('x') ; \nb",
         "print(  default_api.any_name('x')) tool_code",
+        "a <think>b</thinking> </think> c",
+        "a <tool_call >\nread_file('x')</tool_call> c <3 <thin",
+        "a </think>\n\nb",
+        "print(print(read_file(",
+        "read_file('a')(get_weather('b')(1)) c",
+        "default_api.tool_coderead_file('a')",
+        "print(default_api.tool_code b",
     ],
 )
 def test_every_cut_of_what_is_tricky(text: str) -> None:
@@ -76,7 +84,7 @@ def test_no_tool_syntax_is_shown(text: str) -> None:
     """Neither a fence, nor the word, nor a call of any tool is left, on whatever line it stands."""
     left = whole(text)
 
-    assert [] == [leak for leak in leaks_in(left, frozenset(TOOLS)) if "`" not in leak.words]
+    assert [] == leaks_in(left, frozenset(TOOLS))
     assert "tool_code" not in left
     assert not re.search(r"(?<!\w)(?:read_file|read_file_info|get_weather|default_api\.\w+)\(", left)
 
@@ -91,7 +99,7 @@ def test_what_is_shown_needs_no_second_look(text: str) -> None:
     assert all(any(letter == one for one in letters) for letter in left.replace(" ", "").replace("toolcode", "tool_code").replace("tooloutput", "tool_output"))  # fmt: skip
 
 
-@given(st.text(st.characters(exclude_characters="`_(")))
+@given(st.text(st.characters(exclude_characters="`_(<")))
 def test_prose_is_shown_as_it_is(text: str) -> None:
     """What holds no mark of tool syntax is shown whole."""
     assert text.strip() == whole(text)
@@ -123,6 +131,12 @@ def test_prose_is_shown_as_it_is(text: str) -> None:
         ("Ende `", "Ende `"),
         ("Ende get", "Ende get"),
         (" \n ", ""),
+        ("<think>Hm.\n\nSo.</think>\n\nHallo!", "Hallo!"),
+        ('a\n<tool_call>\n{"name": "read_file"}\n</tool_call>\nb', "a\n\nb"),
+        ("<invoke name='read_file'><x>1</x></invoke> b", "b"),
+        ("Hallo </think> du", "Hallo du"),
+        ("a <thinking>never closed", "a"),
+        ("1 < 2 und <b>fett</b> <thinker>", "1 < 2 und <b>fett</b> <thinker>"),
     ],
 )
 def test_what_is_left_of_an_answer(text: str, expected: str) -> None:

@@ -48,7 +48,7 @@ def test_any_literal_comes_through_as_it_is(first: Any, second: Any) -> None:
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=40), st.sampled_from(["'", '"', "'''", '"""']))
 def test_quotes_of_every_kind(text: str, quote: str) -> None:
     """A text between any quotation marks is that text: apostrophes, quotes, line breaks, fences and all."""
-    escaped = text.replace("\\", "\\\\").replace(quote[0], f"\\{quote[0]}").replace("\r", "\\r").replace("\0", "\\0")
+    escaped = text.replace("\\", "\\\\").replace(quote[0], f"\\{quote[0]}").replace("\r", "\\r").replace("\0", "\\x00")
     if len(quote) == 1:
         escaped = escaped.replace("\n", "\\n").replace("\x0c", "\\x0c")
 
