@@ -78,7 +78,8 @@ class Pipeline:
         count: int | None = 0
         for tag in _spellings(intent.tag):
             outcome = await self._call("count_clusters", _given(data=intent.day, prioridade=level, tag=tag))
-            count = outcome.value.get("count") if outcome.ok and isinstance(outcome.value, dict) else None
+            said = outcome.value.get("count") if outcome.ok and isinstance(outcome.value, dict) else None
+            count = said if isinstance(said, int) else None
             if count != 0:
                 break
         return count
@@ -111,7 +112,7 @@ class Pipeline:
         for tag in _spellings(intent.tag):
             args = _given(data=intent.day, prioridade=level, tag=tag, palavras_chave=list(intent.keywords))
             outcome = await self._call("query_clusters", {**args, "limite": LONGEST_LIST})
-            found = outcome.value.get("clusters") if outcome.ok and isinstance(outcome.value, dict) else None
+            found = _clusters_of(outcome)
             if found != []:
                 break
         return found
@@ -180,8 +181,20 @@ def _what(level: str | None, intent: Intent, words: Wording) -> str:
     return what
 
 
+def _clusters_of(outcome: ToolOutcome) -> list[dict[str, Json]] | None:
+    """The clusters of a query; None where it failed, or gave something else."""
+    found = outcome.value.get("clusters") if outcome.ok and isinstance(outcome.value, dict) else None
+    if not isinstance(found, list) or not all(isinstance(row, dict) and _fits(row) for row in found):
+        return None
+    return found
+
+
+def _fits(row: Mapping[str, Json]) -> bool:
+    return "id" in row and all(isinstance(row.get(name), str) for name in ("titulo", "resumo", "prioridade"))
+
+
 def _line(cluster: dict[str, Json]) -> str:
-    marks = ", ".join(escaped(mark) for mark in (short(cluster["prioridade"]), cluster["tag"]) if mark)
+    marks = ", ".join(escaped(mark) for mark in (short(cluster["prioridade"]), cluster.get("tag")) if mark)
     return f"**{escaped(cluster['titulo'])}** ({marks}): {escaped(cluster['resumo'])}"
 
 

@@ -260,6 +260,26 @@ def test_a_store_that_does_not_answer_is_told(desk: LoadedAgent) -> None:
         assert "Não consegui consultar a base de notícias agora." == answer
 
 
+@pytest.mark.parametrize("value", ["8", 8, None, {}, {"clusters": [1], "count": "8"}, {"clusters": [{"id": 1}]}])
+def test_a_store_that_answers_something_else_is_told(desk: LoadedAgent, value: Any) -> None:
+    """Tools of the same name that give other things do not bring the pipeline down."""
+
+    @tool(effect="read")
+    def count_clusters(data: str = "", prioridade: str = "") -> Any:
+        """Count."""
+        return value
+
+    @tool(effect="read")
+    def query_clusters(data: str = "", prioridade: str = "", limite: int = 5) -> Any:
+        """List."""
+        return value
+
+    for question in ("Quantas notícias P1 temos hoje?", "Liste as notícias P1 de hoje."):
+        answer = ask(desk, question, FakeWorld([count_clusters, query_clusters])).answer
+
+        assert "Não consegui consultar a base de notícias agora." == answer
+
+
 def test_text_of_the_store_cannot_break_the_markdown(desk: LoadedAgent) -> None:
     """Marks in a title are shown as they are; they are not markup."""
 
