@@ -41,6 +41,7 @@ def fenced(code: str) -> str:
         ('f("""two\nlines""", (1, 2))', [("f", ("two\nlines", [1, 2]), {})]),
         ('  f("a")\n  g()', [("f", ("a",), {}), ("g", (), {})]),
         ('f("\\d")', [("f", ("\\d",), {})]),
+        (f"f({-(2**63)}, {2**64 - 1})", [("f", (-(2**63), 2**64 - 1), {})]),
         ("# nothing", []),
         ("", []),
     ],
@@ -55,7 +56,7 @@ def test_plain_calls_are_read(code, expected):
     [
         "os.system('ls')", "f(g())", "f(*a)", "f(**a)", "f([x for x in y])", "f('a' + 'b')", "f(f'{a}')", "x = f()",
         "f()()", "import os", "'f()'", "f(lambda: 1)", "f(b'x')", "f({1: 2})", "f({1, 2})", "f(1e999)", "f('\\ud800')",
-        "[f(), g()]", "print(f(), g())", "f(1j)", f"f({2**70})", "f(x=a)", "default_api.f()", "f(...)",
+        "[f(), g()]", "print(f(), g())", "f(1j)", f"f({2**64})", f"f({-(2**63) - 1})", "f(x=a)", "default_api.f()", "f(...)",
     ],
 )  # fmt: skip
 def test_anything_else_asks_for_nothing(code):
@@ -80,6 +81,7 @@ def test_limits():
     assert len(statements("f()\n" * MOST_STATEMENTS)) == MOST_STATEMENTS
     assert statements("f()\n" * (MOST_STATEMENTS + 1)) is None
     assert statements(f"f('{'x' * MOST_CHARS}')") is None
+    assert len(statements(f"f('{'x' * (MOST_CHARS - 5)}')")) == 1
     assert len(blocks_in(f"{fenced('f()')}\n" * (MOST_BLOCKS + 1))) == MOST_BLOCKS
     long, short = blocks_in(f"{fenced('x' * MOST_CHARS)}\n{fenced('g()')}")
     many = blocks_in(fenced("f('```')\n" + "f()\n" * MOST_STATEMENTS))
@@ -98,6 +100,7 @@ def test_limits():
         ("````tool_code\nf('```')\n````", ["f('```')"]),
         ("```tool_code\nf('```')\n```", ["f('```')"]),
         ("```Tool_Code\nf()\n```", ["f()"]),
+        ("```tool_code f('a') # ``` b ```", ["f('a') #"]),
         ("```python\nf()\n```", []),
         ("```tool_codes\nf()\n```", []),
         ("no block", []),
