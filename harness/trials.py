@@ -200,6 +200,7 @@ def _setup(
         port=port, clock=clock or VirtualClock(template.now), fingerprints=fingerprinter, external=external,
         tape=tape, default_model=project.asked_model(planned), options=planned.options,
         sampling=project.sampling(planned), folder=project.config.goldensets, listener=listener, least_seconds=least_seconds,
+        judged=clock is None,
     )  # fmt: skip
 
 

@@ -98,6 +98,8 @@ class TrialSetup(msgspec.Struct, frozen=True, kw_only=True):
     least_seconds: float = 0.0
     """Wall-clock time that a leg gets at least, whatever the case says: a real model is slower than a recording."""
     listener: Listener | None = None
+    judged: bool = True
+    """Whether the trial is one that contracts are held against: only then the world's oracles are asked."""
 
 
 class RanTrial(msgspec.Struct, frozen=True, kw_only=True):
@@ -165,7 +167,8 @@ class _Stretch:
         self.writer = TraceWriter(trial_id, setup.clock, stop_after=leg.stop_after, listener=setup.listener)
         self.tools = TracedTools(
             setup.world.tools, writer=self.writer, clock=setup.clock, limits=case.limits, faults=case.faults,
-            external=setup.external, calls_before=progress.tool_calls, oracles=lambda: setup.world.oracles,
+            external=setup.external, calls_before=progress.tool_calls,
+            oracles=lambda: setup.world.oracles if setup.judged else {},
         )  # fmt: skip
         self.models = TracedModels(
             setup.port, default_model=setup.default_model, writer=self.writer, clock=setup.clock,

@@ -83,6 +83,7 @@ def ran(
     case: GoldenCase | None = None,
     world: Shelf | None = None,
     ms: int = 10,
+    judged: bool = True,
 ) -> RanTrial:
     """Run an agent whose `run` is *run* on a list of replies that take *ms* milliseconds each."""
     volatile = case.volatile if case else ()
@@ -91,7 +92,7 @@ def ran(
     setup = TrialSetup(
         cell=Cell("plain", "scripted", "set", "case", 0), case=case or GoldenCase(id="case", question="What is in it?"),
         agent=agent, world=world or Shelf(), port=port, clock=VirtualClock(Shelf.now), fingerprints=Fingerprinter(volatile), tape=port,
-        default_model="m",
+        default_model="m", judged=judged,
     )  # fmt: skip
     return asyncio.run(run_trial(setup))
 
@@ -545,9 +546,11 @@ def test_an_oracle_speaks_to_contracts_alone() -> None:
     world.oracles = {"look": lambda: {"box": world.box}, "stuck": lambda: 1}
     trial = ran(looks, call("look", {}), ModelReply(text="."), world=world)
     failed = ran(looks, call("stuck", {}), ModelReply(text="."), world=world)
+    served = ran(looks, call("look", {}), ModelReply(text="."), world=world, judged=False)
 
     assert [("empty", {"box": "empty"})] == [(r.data.text, r.data.expected) for r in trial.traces[0].of("tool_result")]
     assert [None] == [result.data.expected for result in failed.traces[0].of("tool_result")]
+    assert [None] == [result.data.expected for result in served.traces[0].of("tool_result")]
 
 
 def test_an_oracle_that_fails_does_not_fail_the_tool() -> None:
