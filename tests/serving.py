@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 60.0
+"""How long a test waits for what must come; only a failure takes so long."""
 
 
 @dataclass(frozen=True)

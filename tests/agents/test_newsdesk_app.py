@@ -53,7 +53,7 @@ def build(world):
     @tool(effect="read")
     def count_clusters(prioridade: str) -> int:
         \"\"\"Count when the file `go` is there.\"\"\"
-        end = monotonic() + 15
+        end = monotonic() + 45
         while not GO.exists():
             if monotonic() > end:
                 raise RuntimeError("nobody saw the action")

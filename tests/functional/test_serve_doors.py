@@ -82,10 +82,10 @@ def test_the_command_serves_until_it_is_told_to_stop(project):
     with subprocess.Popen(words, cwd=project.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
         assert run.stdout is not None
         document = json.loads(run.stdout.readline())
-        with urllib.request.urlopen(f"{document['url']}/api/agents", timeout=20) as answer:
+        with urllib.request.urlopen(f"{document['url']}/api/agents", timeout=60) as answer:
             listed = json.load(answer)
         run.send_signal(signal.SIGINT)
-        _, told = run.communicate(timeout=20)
+        _, told = run.communicate(timeout=60)
 
     assert ({"url": document["url"], "model": "", "agents": ["example"]}, 0) == (document, run.returncode)
     assert ["example"] == [agent["name"] for agent in listed["agents"]]
