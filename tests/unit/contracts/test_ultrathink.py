@@ -124,6 +124,7 @@ def test_cu2_no_fallback_beside_native(kind: str) -> None:
             check(no_fallback_beside_native, trace(ask(kind, **section)))
         )
     assert ["vacuous"] == reasons(check(no_fallback_beside_native, trace(ask("none", tools=ALL, **WITH_TOOL))))
+    assert ["vacuous"] == reasons(check(no_fallback_beside_native, trace(ask(kind, tools=ALL), layer=False)))
 
 
 @pytest.mark.parametrize(
@@ -224,6 +225,24 @@ def test_cu5_broken(steps: Any, because: str) -> None:
     assert [because] == reasons(check(honest_budget, trace(ask(), steps, ask())))
 
 
+def test_cu5_a_call_with_a_budget_of_its_own_says_nothing_of_another() -> None:
+    """A call that thinks with fewer tokens was given the room that those need, and no more."""
+    own = {"thinking": {"type": "enabled", "budget_tokens": 1024}, "max_tokens": 9216}
+
+    assert ["kept"] == reasons(
+        check(honest_budget, trace(ask(params=own), flip(ENABLE, 128_000, 62_976, text="62.976")))
+    )
+
+
+def test_cu5_each_switch_is_told_by_itself() -> None:
+    """What was said of an earlier switch does not speak for the next one."""
+    silent = tool_use(ENABLE, {"budget_tokens": 2048}, text=REPLY[ENABLE])
+
+    assert ["nothing says what became of the budget"] == reasons(
+        check(honest_budget, trace(ask(), flip(ENABLE), silent))
+    )
+
+
 def test_cu5_another_budget_than_was_asked_for() -> None:
     """What is said to have been asked for is what was."""
     call, told, result = flip(ENABLE, 4000, 4000, text="4.000")
@@ -269,6 +288,14 @@ def test_cu6_after_a_switch() -> None:
         assert ["vacuous"] == reasons(check(idle_unless_enabled, [before, trace(ask(params=ON), ultrathink=True)]))
 
 
+def test_cu6_a_resumed_leg_is_as_it_was() -> None:
+    """A switch that was thrown before a stop is not in force behind it, where the same turn goes on."""
+    cut = trace(ask(params=ON), flip(DISABLE), ultrathink=True)
+    resumed = trace(ask(params=ON), ultrathink=True, question="")
+
+    assert ["vacuous"] == reasons(check(idle_unless_enabled, [cut, resumed]))
+
+
 def test_cu7_a_switch_waits_for_the_next_turn() -> None:
     """Nothing changes behind it in its own turn; the next one, of the user's, reflects it."""
     first = trace(ask(), flip(ENABLE), ask())
@@ -296,6 +323,16 @@ def test_cu7_a_switch_that_is_not_reflected(switch: str, kind: str, call: Any, b
     legs = [trace(ask(kind), flip(switch)), trace(ask(kind, **call))]
 
     assert [f"{switch} was called in an earlier turn, and {because}"] == reasons(check(switches_at_turns, legs))
+
+
+def test_cu7_effort_is_thinking_too() -> None:
+    """A model that always thinks keeps its effort to the end of a turn, and has the lowest one in the next."""
+    low = {**ADAPTIVE, "effort": "low"}
+    first = trace(ask("always_on", ADAPTIVE), flip(DISABLE), ask("always_on", ADAPTIVE), ultrathink=True)
+    hasty = trace(ask("always_on", ADAPTIVE), flip(DISABLE), ask("always_on", low), ultrathink=True)
+
+    assert ["kept"] == reasons(check(switches_at_turns, [first, trace(ask("always_on", low), ultrathink=True)]))
+    assert ["thinking changed inside an unfinished turn"] == reasons(check(switches_at_turns, hasty))
 
 
 def test_cu7_a_resumed_leg_is_the_same_turn() -> None:
