@@ -199,6 +199,23 @@ def test_server_that_cannot_start_says_why(monkeypatch):
     assert str(caught.value).startswith("error[no-postgres]: the embedded PostgreSQL does not start: ")
 
 
+def test_server_that_ends_at_its_start_is_noticed(monkeypatch):
+    """A folder whose name is too long for a socket: the server ends, and that is told at once with its own words."""
+    made, make = [], embedded.tempfile.mkdtemp
+
+    def long(prefix: str) -> str:
+        made.append(Path(make(prefix=prefix + "x" * 100)))
+        return str(made[0])
+
+    monkeypatch.setattr(embedded.tempfile, "mkdtemp", long)
+    with pytest.raises(CouldNotCheckError) as caught:
+        embedded.EmbeddedPostgres()
+
+    assert "error[no-postgres]: the embedded PostgreSQL does not start: " in str(caught.value)
+    assert "could not create any Unix-domain sockets" in str(caught.value)
+    assert not made[0].exists()
+
+
 def test_root_runs_it_as_somebody_else(tmp_path, monkeypatch):
     """Where the installation lies out of that user's reach it is copied; where there is no such user, that is told."""
     import pwd
@@ -219,7 +236,7 @@ def test_root_runs_it_as_somebody_else(tmp_path, monkeypatch):
     with pytest.raises(CouldNotCheckError, match="as root it runs as `nobody`, and there is no such user"):
         embedded.EmbeddedPostgres()
 
-    assert copied
+    assert (True, False) == (copied, folder.exists())
 
 
 def test_migrations_run_once_and_in_order(connection):

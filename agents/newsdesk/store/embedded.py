@@ -44,8 +44,15 @@ _SETTINGS = {
     "timezone": "UTC",
 }
 
-# $1 the server, $2 its data, $3 the folder that is removed; the end of standard input is the end of the owner
-_WATCH = '"$1" -D "$2" -k "$3" & read -r _; kill -QUIT $!; wait $!; rm -rf "$3"'
+_WATCH = """
+"$1" -D "$2" -k "$3" & server=$!
+exec 3<&0
+(read -r _ <&3; kill -QUIT $server) & owner=$!
+wait $server
+kill $owner
+rm -rf "$3"
+"""
+"""$1 the server, $2 its data, $3 the folder that is removed. The end of standard input is the end of the owner."""
 
 
 @contextmanager
@@ -79,6 +86,7 @@ class EmbeddedPostgres:
         install = _install()
         self._folder = Path(tempfile.mkdtemp(prefix="newsdesk-"))
         self._as: dict[str, Any] = {}
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 -- open for as long as the server writes
         try:
             if os.geteuid() == 0:
                 install = self._unprivileged(install)
@@ -86,6 +94,7 @@ class EmbeddedPostgres:
             self._process = self._start(install / "bin" / "postgres")
             self._wait()
         except BaseException:
+            self._log.close()
             shutil.rmtree(self._folder, ignore_errors=True)
             raise
 
@@ -99,6 +108,7 @@ class EmbeddedPostgres:
         if self._process.stdin is not None and not self._process.stdin.closed:
             self._process.stdin.close()
             self._process.wait()
+            self._log.close()
 
     def _unprivileged(self, install: Path) -> Path:
         """Let the server run as `nobody`; the installation, copied to where that user can read it if need be."""
@@ -110,8 +120,9 @@ class EmbeddedPostgres:
             raise _failed(f"as root it runs as `{_UNPRIVILEGED}`, and there is no such user") from None
         self._as = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
         if not all(path.stat().st_mode & 0o001 for path in (install / "bin" / "postgres", install, *install.parents)):
-            install = _copied(install, self._folder / "packages")
-            for path in (self._folder / "packages").rglob("*"):
+            packages = self._folder / "packages"
+            install = _copied(install, packages)
+            for path in (packages, *packages.rglob("*")):
                 os.chown(path, user.pw_uid, user.pw_gid)
         os.chown(self._folder, user.pw_uid, user.pw_gid)
         return install
@@ -130,12 +141,11 @@ class EmbeddedPostgres:
 
     def _start(self, postgres: Path) -> subprocess.Popen[bytes]:
         command = ["/bin/sh", "-c", _WATCH, "newsdesk-store", str(postgres), self._data, str(self._folder)]
-        with self._log.open("wb") as log:
-            # a session of its own, so that Ctrl-C at the keyboard is for the command alone
-            return subprocess.Popen(  # noqa: S603 -- our own command
-                command, stdin=subprocess.PIPE, stdout=log, stderr=log, cwd="/", env=_environment(),
-                start_new_session=True, **self._as,
-            )  # fmt: skip
+        # a session of its own, so that Ctrl-C at the keyboard is for the command alone
+        return subprocess.Popen(  # noqa: S603 -- our own command
+            command, stdin=subprocess.PIPE, stdout=self._log, stderr=self._log, cwd="/", env=_environment(),
+            start_new_session=True, **self._as,
+        )  # fmt: skip
 
     def _wait(self) -> None:
         """Until the server takes connections."""
@@ -144,20 +154,19 @@ class EmbeddedPostgres:
             try:
                 connect(self.url).close()
             except CouldNotCheckError:
+                if self._process.poll() is not None:
+                    break
                 pause.wait(_POLL_SECONDS)
             else:
                 return
-        said = self._log.read_text(encoding="utf-8", errors="replace")
+        self._log.seek(0)
+        said = self._log.read().decode(errors="replace")
         self.stop()
         raise _failed(said)
 
     @property
     def _data(self) -> str:
         return str(self._folder / "data")
-
-    @property
-    def _log(self) -> Path:
-        return self._folder / "log"
 
 
 def _install() -> Path:
@@ -178,7 +187,6 @@ def _copied(install: Path, target: Path) -> Path:
     for folder in (package / install.name, package.with_name(f"{PACKAGE}.libs")):
         if folder.is_dir():
             shutil.copytree(folder, target / folder.relative_to(package.parent))
-    target.chmod(0o755)
     return target / PACKAGE / install.name
 
 
@@ -189,8 +197,9 @@ def _environment() -> dict[str, str]:
 
 def _failed(said: str) -> CouldNotCheckError:
     lines: Sequence[str] = [line for line in said.splitlines() if line.strip()] or ["it said nothing"]
+    fatal = [line for line in lines if "FATAL:" in line]
     return CouldNotCheckError(
         "no-postgres",
-        f"the embedded PostgreSQL does not start: {lines[-1]}",
+        f"the embedded PostgreSQL does not start: {(fatal or lines)[-1]}",
         hint=f"name a server with pgvector in {ENVIRONMENT}",
     )
