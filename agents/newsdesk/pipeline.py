@@ -15,6 +15,8 @@ from .intent import PRIORITIES, Intent, follows_up, is_portuguese, read_intent
 from .wording import ENGLISH, PORTUGUESE, Wording, bullets, escaped
 
 LONGEST_LIST = 50
+UNCERTAIN = frozenset({"timeout", "crash"})
+"""Failures after which nobody knows whether the store changed."""
 
 
 class Pipeline:
@@ -129,12 +131,12 @@ def wording_for(question: Question) -> Wording:
 
 def told_change(outcome: ToolOutcome, args: Mapping[str, Json], words: Wording) -> str:
     """What came of a change, in one sentence; only a change of priority is told in full."""
-    if outcome.ok and "nova_prioridade" not in args:
+    if outcome.ok and not {"cluster_id", "nova_prioridade"} <= args.keys():
         return words.done
     number, after = args["cluster_id"], short(args["nova_prioridade"])
     if outcome.ok and outcome.effects:
         value = outcome.value if isinstance(outcome.value, dict) else {}
-        return words.changed.format(id=number, before=short(value.get("antes", "?")), after=after)
+        return words.changed.format(id=number, before=short(str(value.get("antes", "?"))), after=after)
     if outcome.ok:
         return words.unchanged.format(id=number, after=after)
     if outcome.error_kind == "not_found":
@@ -142,10 +144,6 @@ def told_change(outcome: ToolOutcome, args: Mapping[str, Json], words: Wording) 
     if outcome.error_kind in UNCERTAIN:
         return words.uncertain.format(id=number)
     return words.failed.format(id=number)
-
-
-UNCERTAIN = frozenset({"timeout", "crash"})
-"""Failures after which nobody knows whether the store changed."""
 
 
 def short(priority: str) -> str:

@@ -293,6 +293,19 @@ def test_a_feeling_is_stored_and_told_after_a_failure(desk: LoadedAgent) -> None
     assert "Done: the change that you asked for was made." == ran.answer
 
 
+def test_any_other_change_is_told_after_a_failure(desk: LoadedAgent) -> None:
+    """A writing tool of somebody else's has arguments of its own."""
+
+    @tool(effect="write")
+    def archive(nova_prioridade: str) -> Any:
+        """Archive."""
+        return {"archived": nova_prioridade}
+
+    ran = ask(desk, CHANGE, [acts("archive", nova_prioridade="P1"), fails()], world=FakeWorld([archive]))
+
+    assert "Feito: a alteração pedida foi registrada." == ran.answer
+
+
 @pytest.mark.parametrize(
     ("question", "method", "action", "reason"),
     [
