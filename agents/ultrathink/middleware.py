@@ -126,7 +126,8 @@ class UltrathinkMiddleware:
             said += prompts.CLAMPED.format(asked=_grouped(asked), used=_grouped(budget.used))
         if self._last is not None:
             kind = self._capability_of(self._last.model).kind
-            note = {"none": prompts.FALLBACK, "budget": ""}.get(kind, prompts.ADAPTIVE)
+            no_room = "" if budget.max_tokens else prompts.NO_ROOM
+            note = {"none": prompts.FALLBACK, "budget": no_room}.get(kind, prompts.ADAPTIVE)
             said += note.format(model=self._last.model)
         return said + prompts.FROM_NEXT_TURN
 
@@ -244,7 +245,7 @@ class UltrathinkMiddleware:
         return prompts.SECTION.format(lead=lead)
 
     def _fit(self, asked: int) -> Budget:
-        """A budget of *asked* tokens as the last call's model and its replies allow it."""
+        """A budget of *asked* tokens as the last call's model and its replies allow it; max_tokens 0 where none fits."""
         last = self._last
         fitted = None
         if last is not None and self._capability_of(last.model).kind == "budget":

@@ -51,6 +51,8 @@ CLAMPED = " Foram pedidos {asked}; o permitido aqui é {used}."
 
 ADAPTIVE = " O modelo {model} dosa o raciocínio por conta própria, sem orçamento."
 
+NO_ROOM = " As respostas são curtas demais para um orçamento: enquanto for assim, {model} não raciocina."
+
 FALLBACK = (
     " O modelo {model} não tem raciocínio nativo: raciocine passo a passo, por escrito ou com a ferramenta oferecida."
 )

@@ -389,6 +389,16 @@ def test_the_switch_says_what_it_made_of_a_budget(layer: Make, asked: int | None
     assert (["budget_clamped"] if asked not in (None, used) else []) == made.warnings
 
 
+def test_the_switch_says_where_no_budget_fits(layer: Make) -> None:
+    """A model whose replies are too short for any budget is not said to think."""
+    made = layer()
+    made.sent("claude-sonnet-4-5", max_tokens=1024)
+
+    assert "As respostas são curtas demais para um orçamento" in made.middleware.enable_ultrathink(2000)
+    made.sent("claude-sonnet-4-5", max_tokens=4096)
+    assert "curtas demais" not in made.middleware.enable_ultrathink(2000)
+
+
 def _wanted(made: Layer) -> dict[str, Any]:
     return {name: value for name, value in made.middleware.get_state().items() if name != "in_force"}
 
