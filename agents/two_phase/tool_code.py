@@ -16,7 +16,7 @@ import math
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from harness.records.messages import Json
@@ -138,9 +138,9 @@ def _statements(
     if parsed is None or len(parsed[1]) > MOST_STATEMENTS:
         yield Asked(name=NO_NAME, source=source.strip(), block=block, problem=_unreadable(source))
         return
-    lines = parsed[0].splitlines(keepends=True)
-    for statement in parsed[1]:
-        shown = ast.get_source_segment("".join(lines), statement) or ""
+    text, statements = parsed
+    for statement in statements:
+        shown = ast.get_source_segment(text, statement) or ""
         yield _read(statement, shown, block, parameters, default_api=default_api)
 
 
@@ -153,8 +153,7 @@ def _unreadable(source: str) -> str:
 
 
 def _too_many(asked: Asked) -> Asked:
-    problem = asked.problem or f"at most {MOST_CALLS} calls of one reply are run"
-    return Asked(name=asked.name, source=asked.source, block=asked.block, args=asked.args, problem=problem)
+    return replace(asked, problem=asked.problem or f"at most {MOST_CALLS} calls of one reply are run")
 
 
 def _read(
@@ -220,9 +219,13 @@ def _literal(node: ast.expr) -> Json:
     import ast
 
     try:
-        return _as_json(ast.literal_eval(node))
+        value = ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         raise _RefusedError(f"an argument must be a literal, not {_kind(node)}") from None
+    try:
+        return _as_json(value)
+    except ValueError:
+        raise _RefusedError("an argument is a text, a number, a list, or a dict whose keys are texts") from None
 
 
 def _as_json(value: object) -> Json:
@@ -272,6 +275,7 @@ def _kind(node: ast.AST) -> str:
         "Call": "a call inside a call", "Name": "a name", "Attribute": "an attribute", "JoinedStr": "an f-string",
         "ListComp": "a comprehension", "SetComp": "a comprehension", "DictComp": "a comprehension",
         "GeneratorExp": "a comprehension", "Lambda": "a lambda", "Assign": "an assignment", "AnnAssign": "an assignment",
-        "BinOp": "an expression", "Import": "an import", "ImportFrom": "an import", "Constant": "a value without JSON form",
+        "BinOp": "an expression", "Import": "an import", "ImportFrom": "an import", "Constant": "a value", "List": "a list",
+        "Dict": "a dict", "Set": "a set", "Tuple": "a tuple",
     }  # fmt: skip
-    return words.get(name, f"a {name}")
+    return words.get(name, f"a statement of the kind {name}")

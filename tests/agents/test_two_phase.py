@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 from typing import Any
 
@@ -15,7 +14,7 @@ from harness.records.messages import ModelReply, ToolCall
 from harness.records.tool import tool
 from harness.testing.fakes import FakeWorld, Ran, fails, run_agent, says
 
-from .guardian import GUARDIAN, HAPPY, ROOT, ask, lines, opened, results, thinks
+from .guardian import GUARDIAN, HAPPY, ask, lines, opened, results, thinks
 
 GLAD = "Как я рада за тебя!"
 UPDATED = "Updated feeling to 'Happy' for vera"
@@ -439,20 +438,3 @@ def test_the_letter_misses_blocks_on_one_line() -> None:
 
     assert [] == results(ask(said, GLAD, name="two_phase@seed_literal"))
     assert [UPDATED] == [one.text for one in results(ask(said, GLAD))]
-
-
-def test_the_design_is_small_and_told() -> None:
-    """The core loop can be read in one sitting, prompts are string constants, and the folder's README has the sizes."""
-    folder = ROOT / "agents" / "two_phase"
-    sizes = {path.name: sum(bool(line.strip()) and not line.strip().startswith("#") for line in path.read_text(encoding="utf-8").splitlines())
-             for path in folder.glob("*.py")}  # fmt: skip
-    body = ast.parse((folder / "prompts.py").read_text(encoding="utf-8")).body[1:]
-    whole = sum(size for name, size in sizes.items() if name != "prompts.py")
-    readme = (ROOT / "agents" / "README.md").read_text(encoding="utf-8")
-
-    assert sizes["agent.py"] < 250
-    assert all(isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) for node in body)
-    assert any(
-        line.startswith("| `two_phase`") and line.endswith(f"| {sizes['agent.py']} lines | {whole} lines |")
-        for line in readme.splitlines()
-    )

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from .guardian import part
 
 tool_code = part("tool_code")
+NO_JSON = "an argument is a text, a number, a list, or a dict whose keys are texts"
 PARAMETERS = {"note": ["text", "tags", "when"], "look": []}
 
 
@@ -100,15 +101,18 @@ def test_calls_that_are_read(code: str, expected: dict[str, Any]) -> None:
         ("note(f'{1}')", "note", "an argument must be a literal, not an f-string"),
         ("note('a' + 'b')", "note", "an argument must be a literal, not an expression"),
         ("note(lambda: 1)", "note", "an argument must be a literal, not a lambda"),
-        ("note(b'bytes')", "note", "an argument must be a literal, not a value without JSON form"),
-        ("note(1e999)", "note", "an argument must be a literal, not a value without JSON form"),
-        ("note('\\ud800')", "note", "an argument must be a literal, not a value without JSON form"),
-        ("note({1: 2})", "note", "an argument must be a literal, not a Dict"),
+        ("note(b'bytes')", "note", NO_JSON),
+        ("note(1e999)", "note", NO_JSON),
+        ("note('\\ud800')", "note", NO_JSON),
+        ("note({1: 2})", "note", NO_JSON),
         ("note(1, 2, 3, 4)", "note", "note takes 3 arguments, 4 were given"),
         ("note('a', text='b')", "note", "the argument text is given twice"),
         ("x = look()", "tool_code", "an assignment is not run: write plain calls, one a line"),
         ("import os", "tool_code", "an import is not run: write plain calls, one a line"),
-        ("[look(), look()]", "tool_code", "a List is not run: write plain calls, one a line"),
+        ("[look(), look()]", "tool_code", "a list is not run: write plain calls, one a line"),
+        ("note([look()])", "note", "an argument must be a literal, not a list"),
+        ("note({'a', 'b'})", "note", NO_JSON),
+        ("for x in 'ab': look()", "tool_code", "a statement of the kind For is not run: write plain calls, one a line"),
         ("look()()", "tool_code", "what is called has no plain name"),
         ("note('unclosed)", "tool_code", "the block is not valid Python: check quotes, brackets and line breaks inside strings"),
         ("note('a\nb')", "tool_code", "the block is not valid Python: check quotes, brackets and line breaks inside strings"),
