@@ -117,7 +117,11 @@ class TracedTools:
         call_id, span = self._called(
             name, args, call_id, args_raw=args_raw, source=source, block_index=block_index, turn=turn, round_=round
         )
-        self._count(tool)
+        try:
+            self._count(tool)
+        except LimitExceededError as error:  # the call is not run, and the trace says so
+            self._resulted(name, call_id, _failed("denied", str(error)), span=span, turn=turn, round_=round)
+            raise
         done = await self._run(tool, name, args, turn=turn, source=source)
         if cut is not None and done.ok:
             done = _shortened(done, cut)

@@ -139,6 +139,17 @@ def test_trace_of_a_plain_trial() -> None:
     assert "completed" == end(trial).status
 
 
+def test_a_tool_call_beyond_the_limit_is_refused_in_the_trace() -> None:
+    """The call that goes past the limit is not run, has a result all the same, and ends the trial with that reason."""
+    two = ModelReply(text="", tool_calls=(ToolCall("a", "look", "{}", {}), ToolCall("b", "look", "{}", {})))
+    case = GoldenCase(id="case", question="What is in it?", limits=Limits(tool_calls=1))
+    trial = ran(looks, two, case=case)
+    results = [event.data for event in trial.traces[0] if event.type == "tool_result"]
+
+    assert [("a", True, None), ("b", False, "denied")] == [(r.call_id, r.ok, r.error_kind) for r in results]
+    assert ("failed", "tool_calls") == (end(trial).status, end(trial).reason)
+
+
 def test_effects_and_store_diff_stand_side_by_side() -> None:
     """What a tool says it changed and what the store says changed are written apart."""
     trial = ran(looks, call("put", {"thing": "pen"}), ModelReply(text="Done."))
