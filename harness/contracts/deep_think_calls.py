@@ -66,7 +66,7 @@ def plan_is_used(view: TrialView) -> Iterator[Found]:
         missing = [name for name in ("problem", "instruction") if name not in call.data.embeds]
         if missing:
             yield broken(call.event, f"the plan is asked for without the {' and the '.join(missing)}")
-    plans = [call for call in planned if call.reply is not None]
+    plans = [call for leg in legs for call in leg.calls_for("plan") if _is_kept(view, leg, call)]
     if len(plans) > 1 and own:
         yield broken([call.event for call in own], f"{len(plans)} plans are made, expected one")
     late = next((c for c in own if solving and c.event.seq > solving[0].event.seq), None)
@@ -75,13 +75,21 @@ def plan_is_used(view: TrialView) -> Iterator[Found]:
     yield from _plan_is_shown(solving, plans)
 
 
+def _is_kept(view: TrialView, leg: TrialView, call: ModelCall) -> bool:
+    """Whether a reply counts: one of an earlier leg does once a state was saved after it, and is lost otherwise."""
+    if call.reply is None or call.result is None:
+        return False
+    end = call.result.seq
+    return leg is view or any(save.seq > end for save in leg.by_type.get("state_saved", ()))
+
+
 def _plan_is_shown(solving: list[ModelCall], plans: list[ModelCall]) -> Iterator[Found]:
     text = plans[-1].reply.text.strip() if plans and plans[-1].reply is not None else ""
     for call in solving:
         shown = call.data.embeds.get("plan")
         if text and shown != digest(text):
             what = "is not shown the plan" if shown is None else "is shown another plan than was made"
-            yield broken([plans[-1].result, call.event], f"the call for {call.data.purpose} {what}")
+            yield broken(call.event, f"the call for {call.data.purpose} {what}")
             return
 
 

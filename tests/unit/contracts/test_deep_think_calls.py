@@ -11,7 +11,7 @@ from harness.contracts.deep_think_calls import (
     verifiers_only_judge,
 )
 from harness.records.case import Leg
-from harness.records.trace import ConfigResolved, FallbackUsed, Warned
+from harness.records.trace import ConfigResolved, FallbackUsed, StateSaved, Warned
 from harness.testing.builders import check, make_case, model_turn, reasons
 
 from .deep_traces import (
@@ -90,15 +90,20 @@ def test_cd8_planning_is_off():
 
 
 def test_cd8_over_legs():
-    """A resumed leg makes no plan of its own, and shows the saved one."""
+    """A resumed leg shows the saved plan, and makes one of its own only where none was saved."""
     case = make_case(legs=(Leg(stop_after={"state_saved": 1}), Leg(resume=True)))
-    first = planned(plan(), solved(embeds=PLANNED))
+    saved = StateSaved(session_id="session", digest="d", parts={})
+    first = planned(plan(), saved, solved(embeds=PLANNED))
+    lost = planned(plan("Guess."))
     settled = ConfigResolved(key="enable_planning", used=True)
 
     assert ["kept"] == reasons(check(plan_is_used, [first, resumed(settled, corrected(1, embeds=PLANNED))], case))
     assert ["the call for correct is not shown the plan"] == reasons(
         check(plan_is_used, [first, resumed(settled, corrected(1))], case)
     )
+    again = [settled, plan(), solved(embeds=PLANNED)]
+    assert ["kept"] == reasons(check(plan_is_used, [lost, resumed(*again)], case))
+    assert ["2 plans are made, expected one"] == reasons(check(plan_is_used, [first, resumed(*again)], case))
 
 
 def staged(**models):
