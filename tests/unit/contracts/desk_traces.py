@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from msgspec.structs import replace
+
 from harness.records.trace import Event, FallbackUsed, Thought, Warned
 from harness.testing.builders import answer, make_event, make_trace, model_turn, tool_use
 
@@ -39,8 +41,7 @@ def used(tool: str, args: Any, *, source: Any = "json_action", **fields: Any) ->
     """A call of a tool with its result."""
     truth, ms, cut = fields.pop("expected", None), fields.pop("ms", 0), fields.pop("truncated", False)
     called, result = tool_use(tool, args, source=source, **fields)
-    known = {name: getattr(result, name) for name in result.__struct_fields__}
-    return [called, type(result)(**(known | {"expected": truth, "ms": ms, "truncated": cut}))]
+    return [called, replace(result, expected=truth, ms=ms, truncated=cut)]
 
 
 def said(number: int, text: str = ANSWER, final: str | None = None) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from harness.contracts.deep_think_calls import (
     parallel_rounds,
@@ -12,7 +13,7 @@ from harness.contracts.deep_think_calls import (
 )
 from harness.records.case import Leg
 from harness.records.trace import ConfigResolved, FallbackUsed, StateSaved, Warned
-from harness.testing.builders import check, make_case, model_turn, reasons
+from harness.testing.builders import check, make_case, make_event, model_turn, reasons
 
 from .deep_traces import (
     FIXED,
@@ -168,18 +169,12 @@ def at_once(*rows, number=1):
 
 def spanned(pairs):
     """Calls first, results after; each pair shares a span."""
-    from harness.testing.builders import make_event
-
     calls, results = [], []
     for n, (called, result) in enumerate(pairs):
-        fields = {"span": f"v{called.round}-{n}", "round": called.round}
-        calls.append(make_event(called.data, **fields))
-        results.append(make_event(type(result.data)(**{**_fields(result.data), "call_span": fields["span"]}), **fields))
+        place = {"span": f"v{called.round}-{n}", "round": called.round}
+        calls.append(make_event(called.data, **place))
+        results.append(make_event(replace(result.data, call_span=place["span"]), **place))
     return [*calls, *results]
-
-
-def _fields(data):
-    return {name: getattr(data, name) for name in data.__struct_fields__}
 
 
 def parallel(*steps, **config):
