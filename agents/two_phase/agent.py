@@ -170,7 +170,7 @@ class TwoPhase:
             "turn": turn, "args_raw": asked.source, "source": "tool_code", "block_index": asked.block, "round": number,
         }  # fmt: skip
         key = canonical_json([asked.name, asked.args])
-        if not asked.problem and key in thinking.outcomes:
+        if not asked.problem and asked.args is not None and key in thinking.outcomes:
             return tools.reuse(thinking.outcomes[key], asked.args, **place), True
         writes = tools.is_write(asked.name)
         problem = asked.problem
@@ -181,7 +181,7 @@ class TwoPhase:
         if problem:
             return tools.refuse(asked.name, asked.args, problem, **place), False
         outcome = await tools.call(asked.name, asked.args, cut=self._cut, **place)
-        if writes and outcome.effects:  # what was read before may no longer be so
+        if writes and outcome.error_kind not in NOT_RUN:  # what was read before may no longer be so
             thinking.outcomes = {key: done for key, done in thinking.outcomes.items() if tools.is_write(done.tool)}
         thinking.outcomes[key] = outcome
         return outcome, False

@@ -193,6 +193,23 @@ def test_what_was_read_before_a_write_is_read_again() -> None:
     assert ['"feeling":"Neutral"' in results(ran)[0].text, '"feeling":"Happy"' in results(ran)[2].text] == [True, True]
 
 
+def test_a_write_that_broke_off_may_have_changed_something() -> None:
+    """After a write that crashed, what was read before it is read again."""
+    ran = ask(
+        thinks('read_user_profile("vera")', HAPPY, 'read_user_profile("vera")'), "Ясно.",
+        faults=(Fault(kind="crash", tool="update_current_feeling"),),
+    )  # fmt: skip
+
+    assert [False, False, False] == [one.cached for one in results(ran)]
+
+
+def test_calls_whose_arguments_have_no_names_are_not_equal() -> None:
+    """Two calls of a tool that does not exist are two calls, and each is told so."""
+    ran = ask(thinks("fly('moon')", "fly('sun')"), "Ясно.")
+
+    assert [("unknown_tool", False)] * 2 == [(one.error_kind, one.cached) for one in results(ran)]
+
+
 def test_a_failed_call_is_tried_again_in_the_next_round_only() -> None:
     """In one reply a failure is reused; a later round may ask again, and so it is seen that the file is there now."""
     again = 'read_file("new.txt")'
