@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from harness.agents.run_trial import RanTrial
+from harness.agents.run_trial import RanTrial, WorldCopy
 from harness.agents.trace_writer import Listener
 from harness.cassettes.fingerprint import Fingerprinter
 from harness.errors import UsageError
@@ -86,14 +86,30 @@ def live_port(project: Project, model: str, base_url: str | None = None) -> Port
 
 
 async def answer(
-    project: Project, planned: PlannedCell, port: Port, *, base_url: str | None = None, on_event: Listener | None = None
+    project: Project,
+    planned: PlannedCell,
+    port: Port,
+    *,
+    base_url: str | None = None,
+    on_event: Listener | None = None,
+    world: WorldCopy | None = None,
 ) -> Trial:
-    """Run *planned*, as `plan_question` makes it, on *port*; *base_url* serves to say who answered."""
+    """
+    Run *planned*, as `plan_question` makes it, on *port*.
+
+    Args:
+        project: The project that it was planned in.
+        planned: What is asked, of whom.
+        port: Who answers.
+        base_url: The address that was asked, which says who answered.
+        on_event: Told of each event.
+        world: What tools read and write, in place of a fresh copy.
+    """
     from harness.cassettes import transport
 
     # tools that reach out by HTTP are let through: only a replay has no network
     with transport.use(transport.OpenTape()):
-        ran = await run_live(project, planned, port, Fingerprinter(), listener=on_event)
+        ran = await run_live(project, planned, port, Fingerprinter(), listener=on_event, world=world)
     return _as_trial(project, planned.cell, ran, base_url)
 
 

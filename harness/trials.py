@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from harness.agents.load import LoadedAgent, load_agent, split_name
-from harness.agents.run_trial import RanTrial, TrialSetup, run_trial
+from harness.agents.run_trial import RanTrial, TrialSetup, WorldCopy, run_trial
 from harness.agents.trace_writer import Listener
 from harness.agents.traced_tools import External
 from harness.cassettes import guard, tool_calls
@@ -194,9 +194,10 @@ def _setup(
     clock: VirtualClock | None = None,
     listener: Listener | None = None,
     least_seconds: float = 0.0,
+    world: WorldCopy | None = None,
 ) -> TrialSetup:
     return TrialSetup(
-        cell=planned.cell, case=planned.case, agent=project.agent(planned.cell.agent), world=template.open(),
+        cell=planned.cell, case=planned.case, agent=project.agent(planned.cell.agent), world=world or template.open(),
         port=port, clock=clock or VirtualClock(template.now), fingerprints=fingerprinter, external=external,
         tape=tape, default_model=project.asked_model(planned), options=planned.options,
         sampling=project.sampling(planned), folder=project.config.goldensets, listener=listener, least_seconds=least_seconds,
@@ -213,12 +214,17 @@ async def run_live(
     external: External | None = None,
     tape: Tape | None = None,
     listener: Listener | None = None,
+    world: WorldCopy | None = None,
 ) -> RanTrial:
-    """Run *planned* on a port that asks a real server; external tools are run unless *external* answers them."""
+    """
+    Run *planned* on a port that asks a real server; external tools are run unless *external* answers them.
+
+    Tools read and write *world*, by default a fresh copy of the case's own.
+    """
     template = project.world(planned)
     setup = _setup(
         project, planned, template, port, tape or NoTape(), fingerprinter, external=external, clock=WallClock(template.now), listener=listener,
-        least_seconds=LIVE_SECONDS,
+        least_seconds=LIVE_SECONDS, world=world,
     )  # fmt: skip
     return await run_trial(setup)
 

@@ -7,9 +7,9 @@ The news desk over HTTP: the addresses that its page has always had, and beside 
     GET  /api/estagiario/stream    ?session_id=&message=      → NDJSON of `harness.records.react_lines`
     POST /api/estagiario/stream    {"session_id", "message"}  → the same; only here may something be changed
 
-With `stream=0` the stream's address answers as `/send` does. Every question works on a copy of the world of its own, as
-a trial does: what one changes, the next does not see. `ESTAGIARIO_REACT=1` turns the ReAct loop on, for the very
-next question; every other value leaves the deterministic pipeline to answer.
+With `stream=0` the stream's address answers as `/send` does. `ESTAGIARIO_REACT=1` turns the ReAct loop on, for the very
+next question; every other value leaves the deterministic pipeline to answer. A session has a copy of the world of its own:
+what one message changes, the next one finds, and nobody else does.
 """
 
 from __future__ import annotations

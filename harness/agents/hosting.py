@@ -32,7 +32,7 @@ class HostedQuestion(msgspec.Struct, frozen=True, kw_only=True):
     """A design, or `design@profile`."""
     text: str
     session: str = ""
-    """A conversation of *owner*, whose earlier turns the agent gets; empty for none."""
+    """A conversation of *owner*: the agent gets its earlier turns, and the world as they left it; empty for none."""
     owner: str = ""
     """Who opened the session: the agent, or routes of its own."""
     model: str = ""

@@ -143,6 +143,19 @@ async def run_trial(setup: TrialSetup) -> RanTrial:
         setup.world.close()
 
 
+def diff_since(earlier: tuple[Effect, ...], total: tuple[Effect, ...]) -> tuple[Effect, ...]:
+    """What *total*, a diff against the world's beginning, adds to *earlier*, another such diff."""
+    was = {(effect.kind, effect.key): effect for effect in earlier}
+    changes = []
+    for effect in total:
+        known = was.pop((effect.kind, effect.key), None)
+        start = known.after if known else effect.before
+        if start != effect.after:
+            changes.append(Effect(effect.kind, effect.key, start, effect.after))
+    changes.extend(Effect(gone.kind, gone.key, gone.after, gone.before) for gone in was.values())
+    return tuple(changes)
+
+
 def _stretches(case: GoldenCase) -> list[tuple[str, Leg]]:
     if case.turns:
         return [(turn, Leg()) for turn in case.turns]
@@ -272,7 +285,7 @@ class _Stretch:
         changed: tuple[Effect, ...] = ()
         if progress.store_digest != before:
             total = world.diff()
-            changed, progress.diff = _diff_since(progress.diff, total), total
+            changed, progress.diff = diff_since(progress.diff, total), total
         return TrialFinished(
             status=end.status, reason=end.reason,
             counts=TrialCounts(self.models.calls, self.tools.calls, self.tools.writes, self.models.calls),
@@ -321,19 +334,6 @@ class _End:
         self.status, self.reason = "failed", f"crash: {type(error).__name__}"
         self.code = "agent-crash"
         self.because = f"{type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})"
-
-
-def _diff_since(earlier: tuple[Effect, ...], total: tuple[Effect, ...]) -> tuple[Effect, ...]:
-    """What *total*, a diff against the world's beginning, adds to *earlier*, another such diff."""
-    was = {(effect.kind, effect.key): effect for effect in earlier}
-    changes = []
-    for effect in total:
-        known = was.pop((effect.kind, effect.key), None)
-        start = known.after if known else effect.before
-        if start != effect.after:
-            changes.append(Effect(effect.kind, effect.key, start, effect.after))
-    changes.extend(Effect(gone.kind, gone.key, gone.after, gone.before) for gone in was.values())
-    return tuple(changes)
 
 
 def _question(setup: TrialSetup, text: str, progress: _Progress, *, resume: bool) -> Question:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterator, Coroutine, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -26,7 +27,9 @@ from harness.serve.ports import NoModel, OneLoopPort
 from harness.serve.refusals import as_json
 from harness.serve.streams import NdjsonResponse, unless_gone
 from harness.serve.workers import LoopThread, Run, Workers
+from harness.serve.worlds import KeptWorlds
 from harness.trials import Project, replay
+from harness.worlds.world import WorldTemplate
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -65,6 +68,7 @@ class AgentHost:
         self.agents, self.broken = _loaded(config)
         self.scrub = Scrubber.from_env(os.environ).scrub
         self._conversations = Conversations()
+        self._worlds = KeptWorlds()
         self._ports: dict[str, Port] = {}
         self._workers = Workers(most_runs)
         self._models: LoopThread | None = None
@@ -106,24 +110,30 @@ class AgentHost:
         _check_text(question.text)
         self.agent(question.agent)
         asked = self._asked(question)
-        if question.session:
-            turns = self._conversations.hold(question.session, question.owner)
-            asked = msgspec.structs.replace(asked, history=tuple({"role": t.role, "text": t.text} for t in turns))
-
-        def over(run: Run | None) -> None:
-            if question.session:
-                self._conversations.release(question.session, question.text, run.answer if run else "")
-
-        try:
+        session, text = question.session, question.text
+        with ExitStack() as undo:
+            if session:
+                turns = self._conversations.hold(session, question.owner)
+                undo.callback(self._conversations.release, session, text, "")
+                asked = msgspec.structs.replace(asked, history=tuple({"role": t.role, "text": t.text} for t in turns))
             planned = plan_question(self.project, asked)
-            self._load(planned)
+            template = self._load(planned)
             port = self._port(asked)
-            return self._workers.start(
-                lambda tell: answer(self.project, planned, port, base_url=asked.base_url, on_event=tell), over
-            )
-        except BaseException:
-            over(None)
-            raise
+            world = self._worlds.take(session, template) if session else None
+            if world is not None:
+                undo.callback(self._worlds.give_back, session, world)
+
+            def work(tell: Listener) -> Coroutine[Any, Any, Trial]:
+                return answer(self.project, planned, port, base_url=asked.base_url, on_event=tell, world=world)
+
+            def over(run: Run) -> None:
+                if world is not None:
+                    self._worlds.give_back(session, world)
+                    self._conversations.release(session, text, run.answer)
+
+            run = self._workers.start(work, over)
+            undo.pop_all()
+        return run
 
     def play(self, planned: PlannedCell) -> Run:
         """
@@ -166,6 +176,7 @@ class AgentHost:
     async def close(self) -> None:
         """End every run, and give back what they held."""
         await self._workers.close()
+        self._worlds.close()
         if self._models is not None:
             await asyncio.wrap_future(self._models.submit(_close_clients()))
             self._models.stop()
@@ -202,10 +213,12 @@ class AgentHost:
             self._ports[asked.model] = OneLoopPort(live_port(self.project, asked.model), self._models)
         return self._ports[asked.model]
 
-    def _load(self, planned: PlannedCell) -> None:
-        """Read what the trial needs now, in the server's own thread, so that the workers only look it up."""
+    def _load(self, planned: PlannedCell) -> WorldTemplate:
+        """Read what the trial needs now, in the server's own thread, so that the workers only look it up; its world."""
         self.project.agent(planned.cell.agent)
-        _ = self.project.world(planned).module
+        template = self.project.world(planned)
+        _ = template.module
+        return template
 
 
 def _check_text(text: str) -> None:

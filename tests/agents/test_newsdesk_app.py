@@ -165,6 +165,18 @@ def test_the_conversation_is_kept(desk):
     ] == served.client.get("/api/estagiario/messages", params={"session_id": session}).json()["messages"]
 
 
+def test_a_conversation_keeps_its_changes(desk, monkeypatch):
+    """What one message changed, the next one finds; another conversation does not."""
+    monkeypatch.setenv("ESTAGIARIO_REACT", "0")
+    served = desk()
+    session = session_of(served)
+    answers = [sent(served, CHANGE, name).json()["answer"] for name in (session, session, "")]
+
+    assert "mudou de P3 para **P2**" in answers[0]
+    assert "mudou" not in answers[1]
+    assert "mudou de P3 para **P2**" in answers[2]
+
+
 def test_the_switch_is_read_for_each_question(desk, monkeypatch):
     """Off, the deterministic pipeline answers at once, and the model is not asked; on again, it is."""
     served = desk(COUNTED)
@@ -267,7 +279,7 @@ def test_what_breaks_after_the_start_is_the_last_word(serve, tmp_path, root, pat
 
 
 def test_the_desk_s_own_world_is_postgresql(serve, root, monkeypatch):
-    """Unless the server was started in another: the same count, and a change that the next question does not see."""
+    """Unless the server was started in another: the same count, and a change that no other conversation sees."""
     monkeypatch.setenv("ESTAGIARIO_REACT", "0")
     served = serve(root)
     counted = sent(served, COUNT).json()
