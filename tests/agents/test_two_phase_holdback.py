@@ -67,6 +67,7 @@ def test_cuts_of_the_stream_change_nothing(text: str, data: st.DataObject) -> No
         "a </think>\n\nb",
         "print(print(read_file(",
         "read_file('a')(get_weather('b')(1)) c",
+        "b read_file('a')(get_weather('b')(1)) c",
         "default_api.tool_coderead_file('a')",
         "print(default_api.tool_code b",
     ],
@@ -136,6 +137,8 @@ def test_prose_is_shown_as_it_is(text: str) -> None:
         ("<invoke name='read_file'><x>1</x></invoke> b", "b"),
         ("Hallo </think> du", "Hallo du"),
         ("a <thinking>never closed", "a"),
+        ("Das ist read_file('a')('b') hier", "Das ist read_file hier"),
+        ("Das ist print(default_api.name hier", "Das ist print(name hier"),
         ("1 < 2 und <b>fett</b> <thinker>", "1 < 2 und <b>fett</b> <thinker>"),
     ],
 )
