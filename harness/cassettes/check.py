@@ -21,8 +21,8 @@ from harness.cassettes.recorder import asked_model, models_of
 from harness.errors import CassetteError
 from harness.records.run import Cell
 
-LARGEST_BYTES = 1024 * 1024
-"""A larger file is no longer reviewed by anybody."""
+LARGEST_BYTES = 2 * 1024 * 1024
+"""A larger file is no longer reviewed by anybody; twenty calls of one growing conversation come to half of it."""
 SCRIPTED_HOST = "scripted.invalid"
 UNSENT_HOST = "unsent.invalid"
 """Where calls went that the client library refused before sending."""

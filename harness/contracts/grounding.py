@@ -141,13 +141,17 @@ class _Sources:
 
     @cached_property
     def values(self) -> set[float]:
-        """Every number, in every reading."""
-        return self.asked_values | self.stated | _values(self.results, "en")
+        """Every number, in every reading; results are JSON, whose texts may be in the language of the case."""
+        return self.asked_values | self.stated | self._of_results(self.results)
 
     def operands(self) -> set[float]:
         """What arithmetic may start from: every number that is no part of a date."""
         texts = [re.sub(_DATES, " ", text, flags=re.IGNORECASE) for text in self.results]
-        return self.asked_values | self.stated | _values(texts, "en")
+        return self.asked_values | self.stated | self._of_results(texts)
+
+    def _of_results(self, texts: list[str]) -> set[float]:
+        found = _values(texts, "en")
+        return found if self.lang == "en" else found | _values(texts, self.lang)
 
     def hold(self, number: Number) -> bool:
         """Whether *number*, in any reading and as exact as it is shown, is among them."""

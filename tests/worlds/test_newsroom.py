@@ -246,6 +246,7 @@ def test_details_of_a_cluster():
     assert "fertilizantes" in answer["texto"]
     assert 2 == len(answer["artigos"])
     assert "not_found: no cluster has the id 999" == failure("get_cluster_details", cluster_id=999)
+    assert "not_found" in failure("get_cluster_details", cluster_id=2**63)
 
 
 VECTORS = load_vectors(GOLDENSETS / "worlds" / "newsroom").vectors

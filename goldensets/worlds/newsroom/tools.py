@@ -200,7 +200,7 @@ class NewsroomTools:
         return day
 
     def _cluster(self, cluster_id: int) -> dict[str, Json]:
-        cluster = self._world.row("clusters", cluster_id)
+        cluster = self._world.row("clusters", cluster_id) if abs(cluster_id) < 2**63 else None  # SQLite's largest
         if cluster is None:
             raise ToolError("not_found", f"no cluster has the id {cluster_id}")
         return cluster

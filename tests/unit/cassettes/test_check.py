@@ -214,7 +214,7 @@ def test_files_and_cells_belong_together(root):
 
 def test_strays_bad_files_and_large_ones(root):
     """Whatever lies in the folder is looked at."""
-    path = write(root, {"answered_by": "scripted"}, case="big", response_body='{"model": "m-1"}' + " " * 2**20)
+    path = write(root, {"answered_by": "scripted"}, case="big", response_body='{"model": "m-1"}' + " " * 2**21)
     path.with_name("bad.0.yaml").write_text("nothing: here\n")
     path.with_name("notes.txt").write_text("x")
 

@@ -103,3 +103,11 @@ def test_hostile_answers_are_quick(piece):
     judged(piece * 3_000, ALPHA)
 
     assert time.process_time() - began < 2
+
+
+def test_cx11_reads_results_in_the_language_of_the_case():
+    """A number that a Portuguese text of a result spells its own way is grounded in a Portuguese answer, and no other."""
+    result = '{"resumo": "A Solaris compra 60 % da Ventus por R$ 2,4 bi."}'
+
+    assert "kept" == judged("O negócio vale R$ 2,4 bilhões.", result, lang="pt")[0]
+    assert "broken" == judged("O negócio vale R$ 3,4 bilhões.", result, lang="pt")[0]
