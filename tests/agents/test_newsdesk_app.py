@@ -282,11 +282,12 @@ def test_the_desk_s_own_world_is_postgresql(serve, root, monkeypatch):
     """Unless the server was started in another: the same count, and a change that no other conversation sees."""
     monkeypatch.setenv("ESTAGIARIO_REACT", "0")
     served = serve(root)
-    counted = sent(served, COUNT).json()
-    changed = [streamed(served, CHANGE)[1]["content"]["result"]["antes"] for _ in range(2)]
+    session = session_of(served)
+    counted = sent(served, COUNT, session).json()
+    first, again, elsewhere = (sent(served, CHANGE, name).json()["answer"] for name in (session, session, ""))
 
     assert "**8**" in counted["answer"]
-    assert ["P3_MONITORAMENTO", "P3_MONITORAMENTO"] == changed
+    assert [True, False, True] == ["mudou de P3 para **P2**" in answer for answer in (first, again, elsewhere)]
 
 
 def test_sessions_of_the_api_are_not_the_desk_s(desk):
