@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from harness.contracts import newsdesk
 from harness.contracts.newsdesk import (
     falls_back,
     one_action,
@@ -219,6 +220,20 @@ def test_ce10_chunks_do_not_matter():
     chunk = LlmChunk(call_span="llm-1", index=0, text='{"thought"')
 
     assert ["kept"] == reasons(check(stream_of_lines, desk(message(block("Final Answer", "8"), 1), chunk, answer("8"))))
+
+
+def test_ce10_a_projection_of_chunks(monkeypatch):
+    """A projection that makes a line of each of the model's chunks breaks CE10: where they end is chance."""
+    monkeypatch.setattr(newsdesk, "react_lines", by_chunks)
+    steps = [message(block("Final Answer", "8"), 1), LlmChunk(call_span="llm-1", index=0, text="8"), answer("8")]
+
+    assert ["the stream depends on where the model's chunks end"] == reasons(check(stream_of_lines, desk(*steps)))
+
+
+def by_chunks(events):
+    """The stream with a thought for each chunk."""
+    chunks = [json.dumps({"type": "thought", "content": e.data.text}) for e in events if e.type == "llm_chunk"]
+    return [*chunks, json.dumps(FINAL)]
 
 
 def test_ce10_an_error_after_the_answer():
