@@ -164,9 +164,10 @@ def answers_run_nothing(view: TrialView) -> Iterator[Found]:
         ran = [use.event for use in view.uses if use.event.seq > call.event.seq]
         if ran:
             yield broken([call.result, *ran], f"{ran[0].data.tool} is run from the answer")
+        outside = without_blocks(call.reply.text) if call.reply is not None else ""
         for block in blocks:
             code = block.text.strip()
-            if code and any(code in final.data.text for final in view.finals):
+            if code and any(final.data.text.count(code) > outside.count(code) for final in view.finals):
                 yield broken([call.result, *view.finals], "a tool_code block of the answer is shown to the user")
                 break
 

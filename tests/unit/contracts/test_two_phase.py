@@ -206,8 +206,11 @@ def test_cg10_code_in_the_answer():
     kept = make_trace(think(), respond(reply, shown("So good!")), said("So good!"))
     run = make_trace(think(), respond(reply, NOTE, shown("So good!")), said("So good!"))
     seen = make_trace(think(), respond(reply), said(reply))
+    code = HAPPY.partition("\n")[2].replace("tool_code", "python")
+    beside = make_trace(think(), respond(f"{reply}\n{code}"), said(f"So good!\n{code}"))
 
     assert ["vacuous"] == reasons(check(answers_run_nothing, WHOLE))
+    assert ["kept"] == reasons(check(answers_run_nothing, beside))
     assert ["kept"] == reasons(check(answers_run_nothing, kept))
     assert ["update_current_feeling is run from the answer"] == reasons(check(answers_run_nothing, run))
     assert ["a tool_code block of the answer is shown to the user"] == reasons(check(answers_run_nothing, seen))
