@@ -198,7 +198,12 @@ class Tools(Protocol):
         block_index: int | None = None,
         round: int | None = None,
     ) -> ToolOutcome:
-        """Answer a call that equals an earlier one with that one's *outcome*: nothing is run, nothing changes."""
+        """
+        Answer a call that equals an earlier one with that one's *outcome*: nothing is run, nothing changes.
+
+        Raises:
+            ValueError: *outcome* is not what `call` gave to the same tool and arguments in this leg.
+        """
         ...
 
     def refuse(

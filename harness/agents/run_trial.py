@@ -16,7 +16,7 @@ from harness.agents.context import SeededIds, StateStore, TracedState, TrialCont
 from harness.agents.leftovers import Leftovers
 from harness.agents.load import LoadedAgent, split_name
 from harness.agents.protocol import Question
-from harness.agents.trace_writer import LegCutError, Listener, TraceWriter
+from harness.agents.trace_writer import HARNESS, LegCutError, Listener, TraceWriter
 from harness.agents.traced_models import Fingerprints, TracedModels
 from harness.agents.traced_tools import External, TracedTools
 from harness.agents.watchdog import HungError, watched
@@ -238,7 +238,7 @@ class _Stretch:
         return end
 
     def _error(self, kind: str, message: str) -> None:
-        self.writer.emit(ErrorRaised(kind=kind, message=message, where="harness"), cut=False)
+        self.writer.emit(ErrorRaised(kind=kind, message=message, where=HARNESS), cut=False)
 
     def close(self, end: _End, *, last: bool) -> Trace:
         """Ask the tape what was missed and left, settle what that means, write `trial_finished`; the whole trace."""

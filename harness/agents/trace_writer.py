@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from harness.records.trace import Event, EventData, Trace
+from harness.records.trace import ErrorRaised, Event, EventData, Trace
 
 Listener = Callable[[Event], None]
 
@@ -13,10 +13,12 @@ Listener = Callable[[Event], None]
 RUNTIME_ONLY = frozenset(
     {
         "trial_started", "trial_finished", "llm_call", "llm_chunk", "llm_result", "tool_call", "tool_result",
-        "state_saved", "state_loaded",
+        "state_saved", "state_loaded", "phase_started", "phase_finished",
     }
 )  # fmt: skip
 """Events that only the runtime writes, so that no agent can misreport what it did."""
+HARNESS = "harness"
+"""`where` of the errors by which the harness itself ends a leg: no agent may excuse itself with one."""
 
 
 class Ticking(Protocol):
@@ -78,10 +80,13 @@ class TraceWriter:
 
         Raises:
             TypeError: It is an event that only the runtime writes.
+            ValueError: It is an error that says it is the harness's own.
             LegCutError: The leg ends after this event, by the case's `stop_after`.
         """
         if data.type in RUNTIME_ONLY:
             raise TypeError(f"an agent cannot write {data.type} itself; ctx does")
+        if isinstance(data, ErrorRaised) and data.where == HARNESS:
+            raise ValueError("an agent cannot raise an error of the harness")
         self.emit(data, turn=turn, round_=round_)
 
     def emit(

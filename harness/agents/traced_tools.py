@@ -84,6 +84,7 @@ class TracedTools:
         self.faulted: set[str] = set()
         """Tools whose fault the case declares and that were called."""
         self._last_id = 0
+        self._ran: list[tuple[ToolOutcome, Mapping[str, Json] | None]] = []
         for function in functions:
             self.add(function)
 
@@ -127,7 +128,9 @@ class TracedTools:
             done = _shortened(done, cut)
         if done.ms:
             self._clock.advance_to(self._clock.ms() + done.ms)
-        return self._resulted(name, call_id, done, span=span, turn=turn, round_=round)
+        outcome = self._resulted(name, call_id, done, span=span, turn=turn, round_=round)
+        self._ran.append((outcome, args))
+        return outcome
 
     def is_write(self, name: str) -> bool:
         tool = self._tools.get(name)
@@ -164,6 +167,8 @@ class TracedTools:
         block_index: int | None = None,
         round: int | None = None,
     ) -> ToolOutcome:
+        if not any(ran is outcome and canonical_json(given) == canonical_json(args) for ran, given in self._ran):
+            raise ValueError("only what `call` gave to the same tool and arguments can be reused")
         turn = self._turn_of(turn, call_id, source)
         call_id, span = self._called(
             outcome.tool, args, call_id, args_raw=args_raw, source=source, block_index=block_index, turn=turn,

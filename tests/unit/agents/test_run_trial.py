@@ -21,7 +21,7 @@ from harness.records.faults import ModelError
 from harness.records.messages import Message, ModelReply, ToolCall, Usage
 from harness.records.run import Cell
 from harness.records.tool import ToolAnswer, ToolError, tool
-from harness.records.trace import Effect, EventData, FinalAnswer, LlmCall, PhaseStarted, ToolResult, TrialFinished
+from harness.records.trace import Effect, EventData, FinalAnswer, LlmCall, ToolResult, TrialFinished, Warned
 from harness.testing.ports import ListPort
 
 Run = Callable[[AgentContext, Question], AsyncIterator[EventData]]
@@ -338,7 +338,7 @@ def test_what_an_agent_says_while_it_is_built_comes_after_the_start() -> None:
     """`trial_started` is event 0 whatever the agent emits in `build`."""
 
     def build(ctx: AgentContext) -> Plain:
-        ctx.emit(PhaseStarted(name="early"))
+        ctx.emit(Warned(code="early"))
         return Plain(ctx, looks)
 
     port = ListPort([call("look", {}), ModelReply(text="ok")])
@@ -348,7 +348,7 @@ def test_what_an_agent_says_while_it_is_built_comes_after_the_start() -> None:
         fingerprints=Fingerprinter(), tape=port, default_model="m",
     )  # fmt: skip
 
-    assert ["trial_started", "phase_started", "llm_call"] == types(asyncio.run(run_trial(setup)))[:3]
+    assert ["trial_started", "warning", "llm_call"] == types(asyncio.run(run_trial(setup)))[:3]
 
 
 def test_streams_stand_in_the_trace_chunk_by_chunk() -> None:

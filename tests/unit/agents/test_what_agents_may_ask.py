@@ -8,16 +8,21 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from harness.agents.protocol import AgentContext, Question
 from harness.records.faults import ModelError
 from harness.records.messages import ModelReply
-from harness.records.trace import EventData, FinalAnswer
+from harness.records.trace import ErrorRaised, EventData, FinalAnswer, PhaseFinished, PhaseStarted
 
 _spec = importlib.util.spec_from_file_location("run_trial_ground", Path(__file__).with_name("test_run_trial.py"))
 assert _spec is not None
 assert _spec.loader is not None
 ground = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(ground)
+
+
+STOPPED = ErrorRaised(kind="tool_calls", message="no more", where="harness")
 
 
 async def three_at_once(ctx: AgentContext, question: Question) -> AsyncIterator[EventData]:
@@ -60,6 +65,31 @@ async def repeats(ctx: AgentContext, question: Question) -> AsyncIterator[EventD
     outcome = await ctx.tools.call("put", {"thing": "cat"})
     again = ctx.tools.reuse(outcome, {"thing": "cat"}, source="tool_code", block_index=1)
     yield FinalAnswer(text=f"{outcome.text} {again.text} {again.call_id}")
+
+
+async def invents(ctx: AgentContext, question: Question) -> AsyncIterator[EventData]:
+    """Answer calls with results that no tool gave: made up, of other arguments, and of a call that was refused."""
+    outcome = await ctx.tools.call("put", {"thing": "cat"})
+    refused = ctx.tools.refuse("put", {"thing": "dog"}, "no")
+    made_up = msgspec.structs.replace(outcome, text="put a dog")
+    told = []
+    for result, thing in ((made_up, "cat"), (outcome, "dog"), (outcome, True), (refused, "dog")):
+        try:
+            ctx.tools.reuse(result, {"thing": thing})
+        except ValueError as error:
+            told.append(str(error))
+    yield FinalAnswer(text="; ".join(told))
+
+
+async def speaks_for_the_harness(ctx: AgentContext, question: Question) -> AsyncIterator[EventData]:
+    """Say what only the runtime may say."""
+    told = []
+    for event in (PhaseStarted(name="respond"), PhaseFinished(name="respond", ok=True), STOPPED):
+        try:
+            ctx.emit(event)
+        except (TypeError, ValueError) as error:
+            told.append(str(error))
+    yield FinalAnswer(text="; ".join(told))
 
 
 async def shows(ctx: AgentContext, question: Question) -> AsyncIterator[EventData]:
@@ -147,3 +177,25 @@ def test_the_world_embeds_by_the_trials_client_and_is_closed() -> None:
 
     assert shelf.embed is not None
     assert 1 == shelf.closed
+
+
+def test_only_what_a_tool_said_can_be_said_again() -> None:
+    """A result that no tool gave to the same call stands in no trace as one that was remembered."""
+    trial = ground.ran(invents)
+
+    assert (
+        "; ".join(["only what `call` gave to the same tool and arguments can be reused"] * 4) == trial.traces[0].answer
+    )
+    assert [False, False] == [result.cached for result in events(trial, "tool_result")]
+
+
+def test_agents_do_not_speak_for_the_harness() -> None:
+    """Phases begin by `ctx.phase` alone, and an error of the harness is its own to raise: contracts rely on both."""
+    trial = ground.ran(speaks_for_the_harness)
+
+    told = (
+        "an agent cannot write phase_started itself; ctx does; an agent cannot write phase_finished itself; ctx does; "
+        "an agent cannot raise an error of the harness"
+    )
+    assert told == trial.traces[0].answer
+    assert "completed" == trial.traces[0].events[-1].data.status
