@@ -45,7 +45,7 @@ def read_intent(text: str, today: str) -> Intent:
     day, rest = _day(plain, today)
     priorities, without_levels = _priorities(rest)
     ids = tuple(dict.fromkeys(int(number) for number in _NUMBER.findall(without_levels)))
-    change = bool(_CHANGE.search(plain))
+    change = any(not _is_denied(plain[: match.end()]) for match in _CHANGE.finditer(plain))
     if change:  # “from P3 to P2” names two
         priorities = _priorities(_TARGET.split(rest)[-1])[0] or priorities
     return Intent(
@@ -103,6 +103,13 @@ _CHANGE = re.compile(
     rf"(?:me\s+)?{_VERBS}\b",
     re.IGNORECASE,
 )
+_SENTENCE_END = re.compile(r"[.!?;\n]")
+_LEADING_NO = re.compile(r"^\s*(?:n[ãa]o|no)\s*,", re.IGNORECASE)
+_NEVER = re.compile(
+    r"\b(?:nunca|jamais|em hip[óo]tese alguma|de (?:jeito|modo) (?:nenhum|algum)|never|(?:under|in) no \w+|on no account)\b",
+    re.IGNORECASE,
+)
+_NOT = re.compile(r"\b(?:n[ãa]o|nem|not|cannot|nor|neither)\b|n['’]t\b", re.IGNORECASE)
 _TARGET = re.compile(r"\b(?:para|to|como|as|into)\b", re.IGNORECASE)
 _ALL = re.compile(
     r"\b(?:todos|todas|ambos|ambas|cada|v[áa]rios|v[áa]rias|all|every|each|both|several)\b", re.IGNORECASE
@@ -167,6 +174,12 @@ _PORTUGUESE = re.compile(
     r"|prioridade|altere|atualize|conte|com|os|em|por)\b",
     re.IGNORECASE,
 )
+
+
+def _is_denied(text: str) -> bool:
+    """Whether the end of *text*, a verb, is what its clause says not to do, or its sentence says never to."""
+    sentence = _LEADING_NO.sub(",", _SENTENCE_END.split(text)[-1])  # “no, change …” corrects what came before
+    return bool(_NEVER.search(sentence) or _NOT.search(sentence.rpartition(",")[2]))
 
 
 def _tag(text: str) -> str:
