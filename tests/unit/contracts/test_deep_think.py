@@ -274,6 +274,15 @@ def test_cd5_beyond_limits(steps, config, finished, because):
     assert because in reasons(check(bounded, trace))
 
 
+def test_cd5_the_last_round_may_be_enough():
+    """A run that passes often enough in its last round is complete; one pass short of it is not."""
+    enough = run(solved(), *passes(2), summed_up(), started=limited(max_iterations=2, required_verifications=2))
+    short = run(solved(), *passes(2), summed_up(), started=limited(max_iterations=2, required_verifications=3))
+
+    assert ["kept"] == reasons(check(bounded, enough))
+    assert "2 rounds end as completed" in reasons(check(bounded, short))
+
+
 def test_cd5_a_stopped_leg_has_not_ended():
     """A leg that the case cuts off is not asked for an ending; the one after it is."""
     config = {"max_errors": 1}

@@ -155,7 +155,10 @@ def test_cd9_a_model_that_refuses_them():
     bare = {"params": {"max_tokens": 2000}}
     because = ["the initial has temperature None, its node states 0.7"]
 
+    other = ConfigResolved(key="max_iterations", asked=30, used=None)
+
     assert ["kept"] == reasons(check(settings_by_stage, run(told, solved(**bare, capability="adaptive"))))
+    assert because == reasons(check(settings_by_stage, run(other, solved(**bare, capability="adaptive"))))
     assert because == reasons(check(settings_by_stage, run(told, solved(**bare))))
     assert because == reasons(check(settings_by_stage, run(solved(**bare, capability="adaptive"))))
 

@@ -103,6 +103,15 @@ def test_ce2_more_than_one(steps, because):
     assert because in reasons(check(one_action, desk(*steps)))
 
 
+def test_ce2_what_is_not_run_for_a_reason():
+    """A message that is told to be unreadable, or that the end of the trial comes upon, need not run its tool."""
+    asked = message(block("count_clusters", COUNT), 1)
+    limit = ErrorRaised(kind="tool_calls", message="no more", where="harness")
+
+    assert ["kept"] == reasons(check(one_action, desk(asked, Warned(code="parse_failure"), said(2))))
+    assert ["kept"] == reasons(check(one_action, desk(asked, limit, finished=FAILED)))
+
+
 @pytest.mark.parametrize(
     ("text", "action", "given", "rest"),
     [

@@ -70,6 +70,13 @@ def test_ce4_the_four_priorities():
     assert ["kept"] == reasons(check(known_priorities, desk(refused("invalid_args", priority="urgente"))))
 
 
+def test_ce4_refused_and_stored_all_the_same():
+    """A refusal that changes the store breaks CE4."""
+    trace = desk(update(priority="urgente", error="invalid_args"))
+
+    assert ['the priority "urgente" is stored'] == reasons(check(known_priorities, trace))
+
+
 @pytest.mark.parametrize("priority", ["P1", "urgente", "p2_estrategico", "", 1, None, ["P1_CRITICO"]])
 def test_ce4_another_word(priority):
     """Any other word that gets through breaks CE4."""
@@ -109,6 +116,7 @@ def test_ce7_the_rows():
     assert ["kept"] == reasons(check(rows_of_the_store, desk(query([101, 102, 103]))))
     assert ["kept"] == reasons(check(rows_of_the_store, desk(query([101, 102], truncated=True, hits=3))))
     assert ["kept"] == reasons(check(rows_of_the_store, desk(query([101], expected=None))))
+    assert ["kept"] == reasons(check(rows_of_the_store, desk(query([101, 102], [101, 102], limite=2))))
     assert ["vacuous"] == reasons(check(rows_of_the_store, desk(query([], error="invalid_args"))))
 
 
