@@ -340,7 +340,7 @@ def _question(setup: TrialSetup, text: str, progress: _Progress, *, resume: bool
     case = setup.case
     given = tuple(Message(_role(turn["role"]), turn["text"]) for turn in case.history)
     content: Any = text
-    if case.content:
+    if case.content and not resume:
         parts = [_part(setup.folder, part) for part in case.content]
         content = tuple(parts)
         text = "".join(part.text for part in parts if isinstance(part, TextPart))

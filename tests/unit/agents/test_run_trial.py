@@ -15,7 +15,7 @@ from harness.agents.run_trial import RanTrial, TrialSetup, run_trial
 from harness.cassettes.clock import VirtualClock
 from harness.cassettes.fingerprint import Fingerprinter
 from harness.errors import CouldNotCheckError, ReplayMissError
-from harness.records.case import Fault, GoldenCase, Leg, Limits
+from harness.records.case import Fault, GoldenCase, Leg, Limits, TextContent
 from harness.records.digest import digest
 from harness.records.faults import ModelError
 from harness.records.messages import Message, ModelReply, ToolCall, Usage
@@ -148,6 +148,19 @@ def test_a_tool_call_beyond_the_limit_is_refused_in_the_trace() -> None:
 
     assert [("a", True, None), ("b", False, "denied")] == [(r.call_id, r.ok, r.error_kind) for r in results]
     assert ("failed", "tool_calls") == (end(trial).status, end(trial).reason)
+
+
+def test_a_resumed_leg_is_not_asked_again_what_it_was_asked_in_parts() -> None:
+    """A question with parts is put once: the leg that goes on gets no text and no image."""
+
+    async def repeats_the_question(ctx: AgentContext, question: Question) -> AsyncIterator[EventData]:
+        ctx.state.save("session", {"asked": True})
+        yield FinalAnswer(text=f"resumed: {question.text!r}" if question.resume else question.text)
+
+    legs = (Leg(stop_after={"state_saved": 1}), Leg(resume=True))
+    case = GoldenCase(id="case", content=(TextContent(text="What is in it?"),), legs=legs)
+
+    assert "resumed: ''" == ran(repeats_the_question, case=case).traces[1].answer
 
 
 def test_effects_and_store_diff_stand_side_by_side() -> None:
