@@ -13,6 +13,7 @@ import json
 import re
 from typing import Literal, NamedTuple
 
+from harness.records.digest import can_be_written
 from harness.records.messages import Json
 
 FINAL = "Final Answer"
@@ -118,6 +119,10 @@ def _first_action(text: str) -> tuple[dict[str, Json], int, int]:
             raise MalformedReplyError("list", _ONE_ONLY)
         if isinstance(value, dict) and "action" in value:
             _check_stands_alone(text[:start].rstrip(), problem)
+            if not can_be_written(value):
+                raise MalformedReplyError(
+                    "broken_json", "o JSON da ação contém meio caractere (`\\ud800` e semelhantes)"
+                )
             return value, start, place
         seen_object = seen_object or isinstance(value, dict)
     if problem and '"action"' in text:

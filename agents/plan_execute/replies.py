@@ -12,6 +12,7 @@ import json
 import re
 from typing import NamedTuple
 
+from harness.records.digest import can_be_written
 from harness.records.messages import Json
 
 LONGEST = 20_000
@@ -155,7 +156,7 @@ def _object_with(key: str, text: str) -> dict[str, Json]:
             end = start + 1
         else:
             decoded = True
-            if isinstance(value, dict) and key in value and not _is_inside(text, start):
+            if isinstance(value, dict) and key in value and not _is_inside(text, start) and can_be_written(value):
                 return value
         start = text.find("{", end)
         if start < 0:

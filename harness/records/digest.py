@@ -30,3 +30,12 @@ def digest(value: object) -> str:
 def digest_bytes(content: bytes) -> str:
     """Name *content* by the first 16 hex characters of its sha256."""
     return hashlib.sha256(content).hexdigest()[:DIGEST_CHARS]
+
+
+def can_be_written(value: object) -> bool:
+    """Whether *value* has a form in UTF-8: a text with half of a surrogate pair, which JSON can spell, has none."""
+    try:
+        canonical_json(value)
+    except UnicodeEncodeError:
+        return False
+    return True

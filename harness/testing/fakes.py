@@ -54,8 +54,8 @@ def call(name: str, raw: str | None = None, /, **args: Json) -> ToolCall:
     """One tool call: with *args*, or with *raw* as the very text that the model sent. `run_agent` gives it an id."""
     sent = json.dumps(args, ensure_ascii=False) if raw is None else raw
     try:
-        decoded = json.loads(sent)
-    except ValueError:
+        decoded = msgspec.json.decode(sent)
+    except msgspec.DecodeError:
         decoded = None
     return ToolCall("", name, sent, decoded if isinstance(decoded, dict) else None)
 

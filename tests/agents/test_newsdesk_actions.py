@@ -125,6 +125,7 @@ def test_no_arguments_may_be_left_out(actions: ModuleType, given_input: str) -> 
         (f"[ {SENT}, ", "list"),
         (f'[{{"action": quebrado}}, {SENT}]', "list"),
         ('{"action": "count_clusters", "action_input": {},}', "broken_json"),
+        ('{"action": "count_clusters", "action_input": {"tag": "\\ud800"}}', "broken_json"),
         ('{"action": "count_clusters", "action_input": {"limite": NaN}}', "broken_json"),
         ('{"action": "update", "action_input": {"action": "drop"},}', "broken_json"),
         ("{'action': 'update', 'action_input': {\"action\": \"drop\"}}", "broken_json"),

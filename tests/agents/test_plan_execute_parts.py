@@ -75,6 +75,7 @@ def test_raw_newlines_and_fences_inside_strings(replies: ModuleType) -> None:
         ('{"tool": "read_doc"}', "das JSON-Objekt hat keinen Schlüssel action"),
         ('{"action": "x", "args": {"action": "y"},}', "das JSON-Objekt hat keinen Schlüssel action"),
         ('[{"tool": "x"}]', "das JSON-Objekt hat keinen Schlüssel action"),
+        ('{"action": "x\\ud800"}', "das JSON-Objekt hat keinen Schlüssel action"),
         ('{"action": null}', "action ist kein Text"),
         ('{"action": ["a", "b"]}', "action ist kein Text"),
         ('{"action": "x", "args": "alpha"}', "args ist kein Objekt"),
