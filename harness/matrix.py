@@ -60,10 +60,11 @@ def plan_run(config: Config, narrowing: Narrowing, load: LoadSet) -> RunPlan:
 
     Raises:
         UsageError: No such set, agent, model, case or tag.
-        BadFileError: A row of the matrix declares nothing.
+        BadFileError: A row of the matrix declares nothing, or a case sets an option that cannot be.
     """
     _check_names(config, narrowing)
     _check_rows(config, narrowing, load)
+    _check_options_of_cases(config, narrowing, load)
     cells: dict[Cell, PlannedCell] = {}
     for row in _rows(config, narrowing):
         for planned in _cells_of(config, row, load(row.set), narrowing):
@@ -230,6 +231,40 @@ def _check_case(config: Config, case: GoldenCase) -> None:
                 hint=unknown.hint,
                 at=case.at,
             )
+
+
+def _check_options_of_cases(config: Config, narrowing: Narrowing, load: LoadSet) -> None:
+    """Refuse an option of a case that no agent declares that the case is for, or that one of them cannot take."""
+    defaults: dict[str, Mapping[str, Json]] = {}
+    sets = list(narrowing.sets) or [row.set for row in config.matrix]
+    for name in dict.fromkeys(sets):
+        declared = [agent for row in config.matrix if row.set == name for agent in row.agents]
+        designs = list(dict.fromkeys(split_name(agent)[0] for agent in (*declared, *narrowing.agents)))
+        for case in load(name).cases:
+            if not case.options:
+                continue
+            for design in case.designs or designs:
+                if design not in defaults:
+                    defaults[design] = load_agent(config.agents, design).options
+            _check_options_of(case, {design: defaults[design] for design in case.designs or designs})
+
+
+def _check_options_of(case: GoldenCase, defaults: Mapping[str, Mapping[str, Json]]) -> None:
+    import difflib
+
+    for option, value in case.options.items():
+        declaring = {design: own[option] for design, own in defaults.items() if option in own}
+        if not declaring and defaults:
+            known = sorted({name for own in defaults.values() for name in own})
+            close = difflib.get_close_matches(option, known, n=1)
+            listed = f"options of {', '.join(sorted(defaults))}: {', '.join(known) or 'none'}"
+            message = f"case `{case.id}` sets the option `{option}`, which none of its agents has"
+            hint = f"did you mean `{close[0]}`?" if close else listed
+            raise BadFileError("no-such-option", message, hint=hint, at=case.at)
+        for design, default in declaring.items():
+            if not _fits(value, default):
+                message = f"case `{case.id}`: option `{option}` of agent `{design}` cannot be {value!r}"
+                raise BadFileError("bad-golden", message, hint=f"its default is {default!r}", at=case.at)
 
 
 def _dead_row(number: int, row: MatrixRow, because: str) -> BadFileError:

@@ -196,6 +196,55 @@ def test_a_case_that_would_pass_untried_is_refused(config: Config, change: dict[
     assert because == caught.value.message
 
 
+@pytest.mark.parametrize(
+    ("options", "code", "because", "hint"),
+    [
+        (
+            {"dept": 2},
+            "no-such-option",
+            "case `O1` sets the option `dept`, which none of its agents has",
+            "did you mean `depth`?",
+        ),
+        (
+            {"tone": "friendly"},
+            "no-such-option",
+            "case `O1` sets the option `tone`, which none of its agents has",
+            "options of lean: depth",
+        ),
+        (
+            {"depth": "deep"},
+            "bad-golden",
+            "case `O1`: option `depth` of agent `lean` cannot be 'deep'",
+            "its default is 1",
+        ),
+    ],
+)
+def test_an_option_of_a_case_that_cannot_be_is_refused(
+    config: Config, options: dict[str, object], code: str, because: str, hint: str
+) -> None:
+    """A misspelt option would leave the case to test the default, and nobody would know."""
+    case = dataclasses.replace(SETS["own"].cases[0], options=options, at="goldensets/own.yaml:4")
+    sets = SETS | {"own": dataclasses.replace(SETS["own"], cases=(case,))}
+
+    with pytest.raises(BadFileError) as caught:
+        plan_run(config, Narrowing(), sets.__getitem__)
+    error = caught.value
+
+    assert (code, because, hint, "goldensets/own.yaml:4") == (error.code, error.message, error.hint, error.at)
+
+
+def test_an_option_of_a_case_may_be_for_one_of_its_agents(config: Config) -> None:
+    """A case that several designs answer can set up one of them."""
+    (config.agents / "legacy" / "agent.py").write_text(AGENT.replace('"depth"', '"width"'))
+    case = dataclasses.replace(SETS["shared"].cases[0], options={"width": 3})
+    sets = SETS | {"shared": dataclasses.replace(SETS["shared"], cases=(case,))}
+    matrix = (MatrixRow(set="shared", agents=("lean", "legacy")),)
+
+    plan = plan_run(msgspec.structs.replace(config, matrix=matrix), Narrowing(), sets.__getitem__)
+
+    assert ["lean/scripted/shared/S1-de.0", "legacy/scripted/shared/S1-de.0"] == names(plan)
+
+
 def test_a_dead_row_of_another_set_is_not_in_the_way(config: Config) -> None:
     """A command that names its sets is held up by rows of these alone."""
     dead = MatrixRow(set="shared", agents=())
