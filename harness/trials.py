@@ -21,7 +21,7 @@ from harness.cassettes.pack import Pack
 from harness.cassettes.paths import cassette_name
 from harness.cassettes.player import Player
 from harness.config import Config, ModelConfig
-from harness.errors import CassetteError
+from harness.errors import CassetteError, HarnessError, UsageError
 from harness.goldensets.load import load_set
 from harness.goldensets.scripts import find_script
 from harness.matrix import PlannedCell
@@ -165,18 +165,20 @@ async def replay(
     try:
         cassette = project.cassette(path)
     except CassetteError as error:
-        return _unchecked(cell, error, relative)
+        return _unchecked(cell, error, "cassette", relative)
     fingerprinter = Fingerprinter(planned.case.volatile)
     player = Player(cassette, order=planned.case.order, fingerprinter=fingerprinter)
     seen = len(_refused())
     began = time.perf_counter()
     world = project.world(planned)
-    ran = await run_trial(
-        _setup(
-            project, planned, world, open_port(port, player=player), PlayerTape(player), fingerprinter,
-            external=tool_calls.played(player, fingerprinter), listener=listener,
-        )
+    setup = _setup(
+        project, planned, world, open_port(port, player=player), PlayerTape(player), fingerprinter,
+        external=tool_calls.played(player, fingerprinter), listener=listener,
     )  # fmt: skip
+    try:
+        ran = await run_trial(setup)
+    except UsageError as error:
+        return _unchecked(cell, error, "golden")
     replay_ms = (time.perf_counter() - began) * 1000
     # of trials that run at once each bears what any of them tried: better one verdict too few than one too many
     return _as_trial(cell, ran, player, relative, replay_ms, _refused()[min(seen, guard.MAX_REMEMBERED - 1) :])
@@ -273,7 +275,5 @@ def _recorded_ms(interactions: Iterable[Any]) -> int:
     return sum(interaction.latency_ms for interaction in interactions)
 
 
-def _unchecked(cell: Cell, error: CassetteError, path: str) -> Trial:
-    return Trial(
-        cell=cell, traces=(), cassette=path, code=error.code, could_not_check=str(error.message), cause="cassette"
-    )
+def _unchecked(cell: Cell, error: HarnessError, cause: str, path: str = "") -> Trial:
+    return Trial(cell=cell, traces=(), cassette=path, code=error.code, could_not_check=str(error.message), cause=cause)

@@ -20,7 +20,7 @@ from harness.agents.trace_writer import HARNESS, LegCutError, Listener, TraceWri
 from harness.agents.traced_models import Fingerprints, TracedModels
 from harness.agents.traced_tools import External, TracedTools
 from harness.agents.watchdog import HungError, watched
-from harness.errors import BadFileError, LimitExceededError, ReplayMissError
+from harness.errors import BadFileError, LimitExceededError, ReplayMissError, UsageError
 from harness.models.capability import capability_of
 from harness.models.port import Port
 from harness.records.case import GoldenCase, ImageContent, Leg
@@ -127,6 +127,9 @@ async def run_trial(setup: TrialSetup) -> RanTrial:
     Run the agent of *setup* on its case.
 
     A case with `legs` or `turns` gives a trace for each; all share one world, one state store and one cassette.
+
+    Raises:
+        UsageError: The agent is not built with the options that it is given.
     """
     progress = _Progress(store_digest=setup.world.store_digest())
     stretches = _stretches(setup.case)
@@ -197,7 +200,12 @@ class _Stretch:
         )  # fmt: skip
 
     async def run(self) -> _End:
-        """Let the agent work until it ends, is cut off, or fails; never raises for what an agent can do."""
+        """
+        Let the agent work until it ends, is cut off, or fails; never raises for what an agent can do.
+
+        Raises:
+            UsageError: The agent is not built with the options that it is given.
+        """
         with Leftovers(self.setup.agent.folder) as leftovers:
             end = await self._work()
             left = await leftovers.cancel()
@@ -230,6 +238,10 @@ class _Stretch:
             end.ran_out(self.seconds, "; the agent does not give control back")
         except BaseException as error:  # the agent's crash is data, `sys.exit` included
             if isinstance(error, KeyboardInterrupt) or _is_cancelled():
+                raise
+            if (
+                isinstance(error, UsageError) and self.writer.unopened
+            ):  # what `build` was given is not the agent's doing
                 raise
             if isinstance(error, TimeoutError) and deadline is not None and deadline.expired():
                 end.ran_out(self.seconds)

@@ -61,6 +61,16 @@ def test_one_changed_word_of_a_prompt_is_named(project: ScratchProject) -> None:
     assert "`harness record smoke --agent example --model scripted --case weather --mode stale`" in ran.stdout
 
 
+def test_options_that_an_agent_refuses_could_not_be_checked(project: ScratchProject) -> None:
+    """A value that the agent does not take is told in its words, as what keeps the trial from being checked."""
+    refuses = 'from harness.errors import UsageError\n\n\ndef build(ctx):\n    raise UsageError("bad-option", "no such depth")\n'
+    project.write("agents/example/agent.py", refuses)
+    ran = project.harness("run", "--json")
+
+    assert 3 == ran.exit_code
+    assert ("bad-option", "no such depth") == (only(ran.document)["code"], only(ran.document)["because"])
+
+
 def test_the_command_that_a_miss_names_mends_it(project: ScratchProject) -> None:
     """Recording what is stale makes the run green again."""
     project.replace("agents/example/prompts.py", "careful", "hasty")

@@ -14,7 +14,7 @@ from harness.agents.protocol import AgentContext, Question
 from harness.agents.run_trial import RanTrial, TrialSetup, run_trial
 from harness.cassettes.clock import VirtualClock
 from harness.cassettes.fingerprint import Fingerprinter
-from harness.errors import CouldNotCheckError, ReplayMissError
+from harness.errors import CouldNotCheckError, ReplayMissError, UsageError
 from harness.records.case import Fault, GoldenCase, Leg, Limits, TextContent
 from harness.records.digest import digest
 from harness.records.faults import ModelError
@@ -224,6 +224,34 @@ def test_a_crash_after_the_last_recorded_call_is_the_agents_own() -> None:
 
     assert ("", "failed", "crash: IndexError") == (trial.code, end(trial).status, end(trial).reason)
     assert "agent_crash" == trial.traces[0].of("warning")[0].data.code
+
+
+def test_options_that_an_agent_refuses_are_no_crash_of_it() -> None:
+    """What `build` is given was somebody else's choice: it comes through as it is, and the world is given back."""
+
+    def build(ctx: AgentContext) -> Plain:
+        raise UsageError("bad-option", "`depth` is 1 to 5, not 9", hint="give it less")
+
+    shelf, port = Shelf(), ListPort([])
+    setup = TrialSetup(
+        cell=Cell("plain", "scripted", "set", "case", 0), case=GoldenCase(id="case", question="?"),
+        agent=LoadedAgent(name="plain", build=build), world=shelf, port=port, clock=VirtualClock(Shelf.now),
+        fingerprints=Fingerprinter(()), tape=port, default_model="m",
+    )  # fmt: skip
+
+    with pytest.raises(UsageError) as caught:
+        asyncio.run(run_trial(setup))
+    assert ("`depth` is 1 to 5, not 9", "give it less", 1) == (caught.value.message, caught.value.hint, shelf.closed)
+
+
+def test_a_usage_error_of_a_running_agent_is_its_own() -> None:
+    """Once it runs, an agent that raises has crashed, whatever it raises."""
+
+    async def crashes(ctx: AgentContext, question: Question) -> AsyncIterator[EventData]:
+        raise UsageError("bad-option", "too late")
+        yield FinalAnswer(text="")
+
+    assert "crash: UsageError" == end(ran(crashes)).reason
 
 
 def test_a_tool_without_its_means_leaves_nothing_to_judge() -> None:

@@ -36,6 +36,15 @@ class Bare:
     async def run(self, question):
         yield await self.ctx.models.chat([question.message])
 """
+CHOOSY = """\
+from harness.errors import UsageError
+
+OPTIONS = {"depth": (1, "how deep")}
+
+
+def build(ctx):
+    raise UsageError("bad-option", f"`depth` is 1 to 5, not {ctx.options['depth']}", hint="give it less")
+"""
 TALKING = """\
 from harness.records.trace import FinalAnswer
 
@@ -122,6 +131,18 @@ def test_an_agent_that_crashes_says_so(project, harness):
     ended = harness("run", "--ask", QUESTION, "--agent", "bare", "--model", "m", "--base-url", "http://127.0.0.1:9/v1")
     assert ended.code == ExitCode.COULD_NOT_CHECK
     assert "  error agent_crash: ModelError: " in ended.err
+
+
+def test_options_that_the_agent_refuses_are_the_callers_mistake(project, harness):
+    """What the agent says of a value is told as the error that it is, with its hint, and nothing is sent."""
+    (project / "agents" / "choosy").mkdir()
+    (project / "agents" / "choosy" / "agent.py").write_text(CHOOSY)
+
+    words = ["--agent", "choosy", "--option", "depth=9", "--model", "m", "--base-url", "http://127.0.0.1:9/v1"]
+    ended = harness("run", "--ask", QUESTION, *words)
+
+    assert (ExitCode.USAGE, "") == (ended.code, ended.out)
+    assert "error[bad-option]: `depth` is 1 to 5, not 9\n\nhint: give it less\n" == ended.err
 
 
 @pytest.mark.parametrize(
