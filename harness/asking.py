@@ -53,12 +53,7 @@ def plan_question(project: Project, asked: LiveQuestion) -> PlannedCell:
     """
     loaded = project.agent(asked.agent)
     check_options(asked.agent, loaded.options, asked.options)
-    if asked.model == SCRIPTED:
-        raise UsageError(
-            "bad-arguments",
-            f"the model `{SCRIPTED}` answers golden cases only",
-            hint="name a model of a provider, or of a server with its address",
-        )
+    refuse_scripted(asked.model)
     sets = [row.set for row in project.config.matrix] or sorted(find_sets(project.config.goldensets))
     cell = Cell(asked.agent, asked.model, sets[0] if sets else ASKED, ASKED)
     case = GoldenCase(
@@ -69,6 +64,21 @@ def plan_question(project: Project, asked: LiveQuestion) -> PlannedCell:
     planned = PlannedCell(cell=cell, case=case, options={**streamed, **asked.options})
     project.world(planned)
     return planned
+
+
+def refuse_scripted(model: str) -> None:
+    """
+    Make sure that *model* is one that questions can be put to.
+
+    Raises:
+        UsageError: It is the scripted one.
+    """
+    if model == SCRIPTED:
+        raise UsageError(
+            "bad-arguments",
+            f"the model `{SCRIPTED}` answers golden cases only",
+            hint="name a model of a provider, or of a server with its address",
+        )
 
 
 def live_port(project: Project, model: str, base_url: str | None = None) -> Port:

@@ -27,7 +27,7 @@ def add_narrowing(parser: argparse.ArgumentParser) -> None:
         "--agent", action="append", default=[], metavar="A", help="only this agent, `design` or `design@profile`"
     )
     parser.add_argument("--lean", action="store_true", help=f"short for `--agent {LEAN}`")
-    add_ultrathink(parser)
+    add_ultrathink(parser, whom=f"without --agent, with the agent {ULTRATHINK}")
     parser.add_argument("--model", metavar="M", help="only this model")
     parser.add_argument(
         "--option",
@@ -44,13 +44,9 @@ def add_narrowing(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_ultrathink(parser: argparse.ArgumentParser) -> None:
-    """Declare the flags of extended thinking."""
-    parser.add_argument(
-        "--ultrathink",
-        action="store_true",
-        help=f"think at length from the start; without --agent, with the agent {ULTRATHINK}",
-    )
+def add_ultrathink(parser: argparse.ArgumentParser, *, whom: str) -> None:
+    """Declare the flags of extended thinking; *whom* says which agent they are for."""
+    parser.add_argument("--ultrathink", action="store_true", help=f"think at length from the start; {whom}")
     parser.add_argument(
         "--ultrathink-budget", type=positive, metavar="N", help="tokens to think with; goes with --ultrathink"
     )

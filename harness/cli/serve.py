@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from harness.cli.narrowing import add_ultrathink, positive, project_config, ultrathink_options
+from harness.cli.narrowing import ULTRATHINK, add_ultrathink, positive, project_config, ultrathink_options
 from harness.cli.output import Output
 from harness.errors import ExitCode, UsageError
 
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--allow-host", action="append", default=[], metavar="NAME", help="a name under which the server is reached"
     )
-    add_ultrathink(parser)
+    add_ultrathink(parser, whom=f"for the agent {ULTRATHINK}")
 
 
 def run(args: argparse.Namespace, output: Output) -> ExitCode:
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace, output: Output) -> ExitCode:
     options = ultrathink_options(args)
     live = Live(
         model=args.model or "", base_url=_base_url(args), world=args.world or "",
-        options={"ultrathink": options} if options else {},
+        options={ULTRATHINK: options} if options else {},
     )  # fmt: skip
     with listen(args.host, args.port) as bound:
         host = AgentHost(config, live, most_runs=args.runs)

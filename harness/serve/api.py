@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
 from fastapi import APIRouter, Request
+from fastapi.routing import APIRoute
 from starlette.responses import PlainTextResponse, Response
+from starlette.routing import BaseRoute
 
 from harness.agents.hosting import HostedQuestion
 from harness.agents.load import LoadedAgent
@@ -46,14 +49,15 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     method: Literal["GET", "POST"] = "POST"
 
 
-def routes(host: AgentHost) -> APIRouter:
-    """The API of *host*."""
+def routes(host: AgentHost, own: Mapping[str, APIRouter]) -> APIRouter:
+    """The API of *host*; its first page also names the addresses that agents bring along, *own* by agent."""
     router = APIRouter()
     recordings = Recordings(host.project)
+    page = ENDPOINTS + "".join(_line(name, route) for name in sorted(own) for route in own[name].routes)
 
     @router.get("/", response_class=PlainTextResponse)
     async def endpoints() -> str:
-        return ENDPOINTS
+        return page
 
     @router.get("/api/agents")
     async def agents() -> Response:
@@ -87,6 +91,12 @@ def routes(host: AgentHost) -> APIRouter:
         return await _answered(host, request, host.play(planned), stream=stream, session="")
 
     return router
+
+
+def _line(agent: str, route: BaseRoute) -> str:
+    if not isinstance(route, APIRoute):
+        return ""
+    return f"{', '.join(sorted(route.methods or ())):<6} {route.path:<57} of {agent}\n"
 
 
 async def _answered(host: AgentHost, request: Request, run: Run, *, stream: bool, session: str) -> Response:

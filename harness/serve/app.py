@@ -35,11 +35,10 @@ def create_app(host: AgentHost, rules: Rules) -> FastAPI:
 
     # the interactive pages of FastAPI load scripts from elsewhere
     app = FastAPI(lifespan=lifespan, openapi_url=None, docs_url=None, redoc_url=None)
-    app.include_router(routes(host))
-    for agent in host.agents.values():
-        path = Path(agent.folder) / "app.py"
-        if path.is_file():
-            app.include_router(_own_routes(path, host))
+    paths = {name: Path(agent.folder) / "app.py" for name, agent in host.agents.items()}
+    own = {name: _own_routes(path, host) for name, path in paths.items() if path.is_file()}
+    for router in (routes(host, own), *own.values()):
+        app.include_router(router)
     _tell_errors(app, host)
     app.add_middleware(Gatekeeper, rules=rules, scrub=host.scrub)
     return app
@@ -59,8 +58,9 @@ def _tell_errors(app: FastAPI, host: AgentHost) -> None:
         return refusal(error, host.scrub)
 
     @app.exception_handler(RequestValidationError)
-    async def invalid(_request: Request, _error: RequestValidationError) -> Response:
-        return refusal(UsageError("bad-request", "a parameter is missing or of the wrong kind"), host.scrub)
+    async def invalid(_request: Request, error: RequestValidationError) -> Response:
+        names = ", ".join(f"`{each['loc'][-1]}`" for each in error.errors())
+        return refusal(UsageError("bad-request", f"missing, or of the wrong kind: {names}"), host.scrub)
 
     @app.exception_handler(HTTPException)
     async def unknown(_request: Request, error: HTTPException) -> Response:

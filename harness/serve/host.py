@@ -14,7 +14,7 @@ import msgspec
 from harness.agents.hosting import HostedQuestion, HostedRun, Turn
 from harness.agents.load import LoadedAgent, list_agents, load_agent, split_name
 from harness.agents.trace_writer import Listener
-from harness.asking import LiveQuestion, answer, live_port, plan_question
+from harness.asking import LiveQuestion, answer, live_port, plan_question, refuse_scripted
 from harness.cassettes.redact import Scrubber
 from harness.config import Config
 from harness.errors import HarnessError, UsageError
@@ -72,6 +72,7 @@ class AgentHost:
         self._ports: dict[str, Port] = {}
         self._workers = Workers(most_runs)
         self._models: LoopThread | None = None
+        refuse_scripted(live.model)
         if live.world:
             self.project.world_named(live.world)
         for name, options in live.options.items():

@@ -236,10 +236,12 @@ def test_what_is_no_message_is_refused(desk, path, body, status, code):
 
 
 def test_a_stream_needs_its_parameters(desk):
-    """A GET without a message is refused."""
+    """A GET without a session or a message is refused, and told what is missing."""
     refused = desk().client.get("/api/estagiario/stream")
+    error = refused.json()["error"]
 
-    assert (400, "bad-request") == (refused.status_code, refused.json()["error"]["code"])
+    assert (400, "bad-request") == (refused.status_code, error["code"])
+    assert "missing, or of the wrong kind: `session_id`, `message`" == error["message"]
 
 
 def test_an_action_is_seen_while_its_tool_works(serve, tmp_path, root, monkeypatch):

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from harness.config import load_config
-from harness.errors import BadFileError
+from harness.errors import BadFileError, UsageError
 from harness.models.scripted.script import parse_script
 from harness.models.scripted.server import ScriptedServer
 from harness.records.trace_file import decode_events
@@ -121,6 +121,27 @@ def test_what_there_is_can_be_read_at_the_root(serve, project):
 
     assert "text/plain; charset=utf-8" == told.headers["content-type"]
     assert "POST   /api/agents/AGENT/ask " in told.text
+
+
+def test_the_root_names_what_agents_bring_along(serve, root: Path):
+    """The news desk's addresses are among the others."""
+    lines = serve(root).client.get("/").text.splitlines()
+
+    assert [
+        "POST /api/estagiario/start of newsdesk",
+        "GET /api/estagiario/messages of newsdesk",
+        "POST /api/estagiario/send of newsdesk",
+        "POST /api/estagiario/stream of newsdesk",
+        "GET /api/estagiario/stream of newsdesk",
+    ] == [" ".join(line.split()) for line in lines if "/api/estagiario/" in line]
+
+
+def test_the_scripted_model_is_not_served(project):
+    """It answers golden cases only, so a server of it could answer nothing."""
+    with pytest.raises(UsageError) as caught:
+        AgentHost(load_config(project.folder), Live(model="scripted"))
+
+    assert "the model `scripted` answers golden cases only" == caught.value.message
 
 
 def test_a_question_is_answered_in_one_document(asked):

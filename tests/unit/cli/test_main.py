@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -48,6 +49,15 @@ def test_each_command_has_its_help(harness, name):
     assert ended.code == 0
     assert ended.out.startswith(f"usage: harness {name} ")
     assert "--json" in ended.out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_names_no_flag_of_another_command(harness, name):
+    """Whoever follows a flag's help finds the flags that it speaks of."""
+    usage, _, rest = harness(name, "--help").out.partition("\n\n")
+    flags = re.compile(r"--[a-z][a-z-]*")
+
+    assert set() == set(flags.findall(rest)) - {"--help"} - set(flags.findall(usage))
 
 
 def test_an_unknown_command_suggests_the_nearest(harness):
