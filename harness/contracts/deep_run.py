@@ -126,10 +126,14 @@ def known_solutions(view: TrialView) -> frozenset[str]:
 
 
 def setting(view: TrialView, key: str, default: Json) -> Json:
-    """An option as the run settled it: as resolved, else as configured, else *default*."""
+    """An option as it is configured, else *default*; only rounds may be settled by the run itself, and only to fewer."""
+    configured = view.config.get(key, default)
+    if key != "max_iterations" or not view.config.get("adaptive"):
+        return configured
     resolved = (event for leg in legs_of(view) for event in leg.by_type.get("config_resolved", ()))
     used = [event.data.used for event in resolved if event.data.key == key]
-    return used[-1] if used else view.config.get(key, default)
+    fewer = used and isinstance(used[-1], int) and isinstance(configured, int) and used[-1] < configured
+    return used[-1] if fewer else configured
 
 
 def number(view: TrialView, key: str, default: int) -> int:

@@ -26,10 +26,10 @@ from harness.contracts.deep_run import (
     solution_before,
     verdicts_of,
 )
-from harness.contracts.verdicts import read_verdict
+from harness.contracts.verdicts import read_verdict, stated_issues
 from harness.contracts.view import ModelCall, TrialView
 from harness.records.digest import digest
-from harness.records.trace import Event
+from harness.records.trace import Event, Verification
 
 GRAPH: dict[str, frozenset[str]] = {
     "init": frozenset({"plan", "solve"}),
@@ -41,6 +41,8 @@ GRAPH: dict[str, frozenset[str]] = {
     "summary": frozenset(),
 }
 """Which phase may follow which. A leg that loaded a state goes on from `init` wherever it stopped."""
+LEAST_TOLD = 200
+"""Characters of an issue that are told at least."""
 GIVES_UP = frozenset({"max_iterations", "max_errors"})
 
 
@@ -269,6 +271,18 @@ def strict_verdicts(view: TrialView) -> Iterator[Found]:
         if stated != data.verdict:
             witness = [verdict.call.result, verdict.event]
             yield broken(witness, f"the reply states {stated}, the verdict is {data.verdict}")
+        elif not data.passed and (untold := _untold(verdict.call, data)):
+            yield broken([verdict.call.result, verdict.event], untold)
+
+
+def _untold(call: ModelCall, verification: Verification) -> str:
+    """What is missing among the issues of a failed verdict: it has at least one, and each that its reply states."""
+    told = [issue.what for issue in verification.issues]
+    if not any(what.strip() for what in told):
+        return "a failed verdict names no issue"
+    stated = stated_issues(call.reply.text) if call.reply is not None else []
+    missing = next((what for what in stated if not any(one[:LEAST_TOLD] == what[:LEAST_TOLD] for one in told)), "")
+    return f"the reply states “{missing[:60]}”, and no issue of the verdict says so" if missing else ""
 
 
 def _stated(call: ModelCall) -> str:

@@ -174,8 +174,10 @@ def parallel_rounds(view: TrialView) -> Iterator[Found]:
 
 def _went_serial(view: TrialView) -> bool:
     """Whether the provider failed parallel verifiers, so that the rest is asked one after the other."""
-    used = (event for leg in legs_of(view) for event in leg.by_type.get("fallback_used", ()))
-    return any(event.data.origin == "parallel" for event in used)
+    legs = legs_of(view)
+    used = (event for leg in legs for event in leg.by_type.get("fallback_used", ()))
+    ended = [call.result for leg in legs for call in leg.calls_for("verify") if call.result is not None]
+    return any(event.data.origin == "parallel" for event in used) and any(end.data.error is not None for end in ended)
 
 
 def _most_at_once(calls: list[ModelCall]) -> int:

@@ -61,7 +61,7 @@ def both(
         ),
         pytest.param(
             (SOLVED, FAIL, SUMMARY), (SOLVED, FAIL, CORRECTED, SUMMARY), SHEEP, {"max_iterations": 1},
-            {"CD1", "CD2", "CD5"}, id="it fails to the end",
+            {"CD1", "CD2", "CD5", "CD7"}, id="it fails to the end",
         ),
         pytest.param(
             (SOLVED, *THREE, SUMMARY), (SOLVED, YES, SUMMARY), KNOWING, {}, PASSED | {"CD14"}, id="something is known"

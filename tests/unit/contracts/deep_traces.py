@@ -117,10 +117,11 @@ def run(*steps: Any, started: dict[str, Any] | None = None, finished: dict[str, 
     return make_trace(*phase("init"), *steps, started=STARTED if started is None else started, finished=finished)
 
 
-def resumed(*steps: Any, finished: dict[str, Any] | None = None) -> Any:
+def resumed(*steps: Any, finished: dict[str, Any] | None = None, **config: Any) -> Any:
     """The trace of a leg that goes on from a saved state."""
     loaded = StateLoaded(session_id="session", digest="d", parts={})
-    return make_trace(loaded, *phase("init"), *steps, started={"question": "", "leg": 1}, finished=finished)
+    started = {"question": "", "leg": 1, "config": config}
+    return make_trace(loaded, *phase("init"), *steps, started=started, finished=finished)
 
 
 def error(kind: str, **fields: Any) -> ErrorRaised:

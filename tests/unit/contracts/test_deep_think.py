@@ -357,6 +357,11 @@ def test_cd7_strict_verdicts():
             "the verdict unparsable is counted as a pass",
         ),
         ([verdict(1, 1)], "no model call of its own stands behind the verdict verify/1/0"),
+        ([verifier(1, passed=False), verdict(1, 0, issues=())], "a failed verdict names no issue"),
+        (
+            [verifier(1, passed=False), verdict(1, 0, issues=(Issue("minor", "", "a comma"),))],
+            "the reply states “the count is off”, and no issue of the verdict says so",
+        ),
         (
             [ask("verify", number=1, slot="verify/1/0", error="timeout"), verdict(1, 1)],
             "the reply states timeout, the verdict is pass",
@@ -364,7 +369,7 @@ def test_cd7_strict_verdicts():
     ],
 )
 def test_cd7_lenient_verdicts(steps, because):
-    """A pass that the reply does not state, or a verdict without a reply, breaks CD7."""
+    """A pass that the reply does not state, a verdict without a reply, and issues that are lost break CD7."""
     assert because in reasons(check(strict_verdicts, run(*steps)))
 
 

@@ -96,15 +96,22 @@ def test_cd8_over_legs():
     saved = StateSaved(session_id="session", digest="d", parts={})
     first = planned(plan(), saved, solved(embeds=PLANNED))
     lost = planned(plan("Guess."))
-    settled = ConfigResolved(key="enable_planning", used=True)
+    again = resumed(plan(), solved(embeds=PLANNED), enable_planning=True)
 
-    assert ["kept"] == reasons(check(plan_is_used, [first, resumed(settled, corrected(1, embeds=PLANNED))], case))
+    goes_on = resumed(corrected(1, embeds=PLANNED), enable_planning=True)
+    assert ["kept"] == reasons(check(plan_is_used, [first, goes_on], case))
     assert ["the call for correct is not shown the plan"] == reasons(
-        check(plan_is_used, [first, resumed(settled, corrected(1))], case)
+        check(plan_is_used, [first, resumed(corrected(1), enable_planning=True)], case)
     )
-    again = [settled, plan(), solved(embeds=PLANNED)]
-    assert ["kept"] == reasons(check(plan_is_used, [lost, resumed(*again)], case))
-    assert ["2 plans are made, expected one"] == reasons(check(plan_is_used, [first, resumed(*again)], case))
+    assert ["kept"] == reasons(check(plan_is_used, [lost, again], case))
+    assert ["2 plans are made, expected one"] == reasons(check(plan_is_used, [first, again], case))
+
+
+def test_a_run_does_not_settle_its_own_options():
+    """What a design says of its options excuses nothing: planning that is switched on stays on."""
+    told = ConfigResolved(key="enable_planning", asked=True, used=False, why="not today")
+
+    assert ["planning is on, and no plan is asked for"] == reasons(check(plan_is_used, planned(told, solved())))
 
 
 def staged(**models):
@@ -196,10 +203,13 @@ def test_cd10_one_after_the_other():
     """Once the provider failed verifiers that ran at once, they may be asked one by one; without that it breaks CD10."""
     gave_up = FallbackUsed(origin="parallel", to="serial", reason="server_error")
 
-    assert ["kept"] == reasons(check(parallel_rounds, parallel(gave_up, *passes(), summed_up())))
-    assert "round 1 asks one verifier, and no parallel round failed before" in reasons(
-        check(parallel_rounds, parallel(*passes(), summed_up()))
-    )
+    failed = ask("verify", error="server_error", number=1, slot="verify/1/0")
+
+    assert ["kept"] == reasons(check(parallel_rounds, parallel(failed, gave_up, *passes(), summed_up())))
+    for steps in (passes(), [gave_up, *passes()]):  # nobody failed, whatever is said
+        assert "round 1 asks one verifier, and no parallel round failed before" in reasons(
+            check(parallel_rounds, parallel(*steps, summed_up()))
+        )
 
 
 @pytest.mark.parametrize(
