@@ -14,8 +14,10 @@ from harness.contracts.view import ModelCall, ToolUse, TrialView
 from harness.records.digest import digest
 from harness.records.trace import Event
 
-PROFILE_TEXTS = ("profile", "history_of_feelings")
-"""Texts about the user that both phases are shown."""
+PROFILE_TEXTS = {"profile": "read_user_profile", "history_of_feelings": "read_emotional_history"}
+"""Texts about the user that both phases are shown, each with the tool that tells it."""
+_FILTERED = re.compile(r"tool_|default_api|[<(`~]")
+"""What a filter of tool syntax may take something out for."""
 LAST_MESSAGES = 20
 MOST_MESSAGE_CHARS = 2000
 """Of a conversation, prompts show the last messages, and of each message no more than this."""
@@ -127,6 +129,8 @@ def streamed_as_it_comes(view: TrialView) -> Iterator[Found]:
         if leaks or "tool_code" in final.data.text:
             words = leaks[0].words if leaks else "tool_code"
             yield broken([*shown[-1:], final], f"the answer holds tool syntax: `{words}`")
+        else:
+            yield from _of_the_reply(view, shown, final)
 
 
 def _visible(view: TrialView) -> list[Event]:
@@ -144,6 +148,23 @@ def _whole(view: TrialView, shown: list[Event], final: Event) -> Iterator[Broken
         return
     if _is_safe(sent[0].data.text, view):
         yield broken([sent[0], sent[-1], *shown, final], f"{len(sent)} pieces came, and the answer is shown in one")
+
+
+def _of_the_reply(view: TrialView, shown: list[Event], final: Event) -> Iterator[Broken]:
+    """The user reads what the model said, word for word: nothing else, and all of it where there is nothing to take out."""
+    calls = view.calls_for("respond")
+    if len(calls) != 1 or calls[0].reply is None or not final.data.complete:
+        return
+    reply = calls[0].reply.text
+    said, told = (re.findall(r"[^\W_]+", text) for text in (reply, final.data.text))
+    rest = iter(said)
+    odd = next((word for word in told if word not in rest), None)
+    if odd is not None:
+        yield broken(
+            [calls[0].result, *shown[-1:], final], f"the user is shown “{odd}”, which the model did not say there"
+        )
+    elif len(told) < len(said) and not _FILTERED.search(reply):
+        yield broken([calls[0].result, *shown[-1:], final], "a part of what the model said is not shown")
 
 
 def _is_safe(text: str, view: TrialView) -> bool:
@@ -193,14 +214,24 @@ def both_phases_know_the_user(view: TrialView) -> Iterator[Found]:
     said = earlier_messages(view)
     for call in view.calls_for("think", "respond"):
         yield TRIGGERED
-        missing = [name for name in PROFILE_TEXTS if name not in call.data.embeds]
+        missing = next((name for name in PROFILE_TEXTS if not _is_shown(view, call, name)), "")
         if missing:
-            yield broken(call.event, f"the call to {call.data.purpose} is not shown the {missing[0]}")
+            yield broken(call.event, f"the call to {call.data.purpose} is not shown the {missing}")
         shown = {text for name, text in call.data.embeds.items() if name.startswith("turn/")}
         forgotten = next((text for text in said if digest(text) not in shown), None)
         if forgotten is not None:
             words = " ".join(forgotten.split())[:40]
             yield broken(call.event, f"the call to {call.data.purpose} is not shown that “{words}” was said before")
+
+
+def _is_shown(view: TrialView, call: ModelCall, name: str) -> bool:
+    """Whether a text about the user is in the prompt of *call*: what its tool told, where the trial has that tool."""
+    shown, tool = call.data.embeds.get(name), PROFILE_TEXTS[name]
+    started = view.started
+    if started is None or not started.user or all(known.name != tool for known in started.tools):
+        return shown not in (None, digest(""))
+    told = [use for use in view.uses if use.tool == tool and use.data.source == "internal"]
+    return any(shown == digest(result_line(use)) for use in told)
 
 
 def earlier_messages(view: TrialView) -> list[str]:

@@ -109,10 +109,15 @@ def _difference(view: TrialView, wanted: Way, uses: list[ToolUse]) -> str:
 
 @contract("CG3", designs=TWO_PHASE, needs=("tool_call",))
 def blocks_are_data(view: TrialView) -> Iterator[Found]:
-    """Only registered tools run, and only for plain calls with literal arguments; no block is ever evaluated."""
+    """
+    Only registered tools run, and only for plain calls with literal arguments; no block is ever evaluated, and nothing
+    is written but by a block.
+    """
     registry = {tool.name for tool in view.started.tools} if view.started is not None else set()
     for use in view.uses:
         if use.data.source != "tool_code":
+            if use.wrote:
+                yield broken([use.event, use.result], f"{use.tool} writes, and no block asks for it")
             continue
         yield TRIGGERED
         if not use.ok:
@@ -242,5 +247,6 @@ def feelings_are_noted(view: TrialView) -> Iterator[Found]:
 
 
 def ended_at_a_limit(view: TrialView) -> bool:
-    """Whether the trial was ended from outside."""
-    return view.finished is not None and view.status != "completed" and view.finished.reason in LIMITS
+    """Whether the trial was ended from outside; what an agent says of itself does not count."""
+    told = any(error.data.where == "harness" and error.data.kind in LIMITS for error in view.by_type.get("error", ()))
+    return view.finished is not None and view.status != "completed" and view.finished.reason in LIMITS and told

@@ -261,6 +261,7 @@ MUTANTS = (
     Mutant(
         id="two-phase-thinks-aloud", contract="CG1", about="streams what it thinks", agent=TWO_PHASE, world=guardian,
         because="the user is shown text of the phase think", build=ThinksAloud, case=HAPPY, replies=(NOTES, GLAD),
+        also={"CG7": "what it thinks is no answer"},
     ),
     Mutant(
         id="two-phase-runs-the-first-call", contract="CG2", about="runs the first call of a block", agent=TWO_PHASE,
@@ -343,6 +344,7 @@ MUTANTS = (
         id="two-phase-notes-every-message", contract="CG11", about="notes a feeling on a greeting", agent=TWO_PHASE,
         because="update_current_feeling writes, and the message gives no reason to", build=NotesEveryMessage,
         world=guardian, case=GREETING, replies=(thinks(text="Просто приветствие."), GLAD),
+        also={"CG3": "no block asks for it"},
     ),
     Mutant(
         id="two-phase-any-language", contract="CG12", about="does not ask for the language of the question",

@@ -15,7 +15,7 @@ from harness.contracts.two_phase import (
 )
 from harness.records.case import Leg
 from harness.records.digest import digest
-from harness.records.trace import Event, LlmChunk, PhaseFinished, PhaseStarted
+from harness.records.trace import ErrorRaised, Event, LlmChunk, OfferedTool, PhaseFinished, PhaseStarted
 from harness.testing.builders import answer, check, make_case, make_event, make_trace, model_turn, reasons, tool_use
 
 HAPPY = 'I note it.\n```tool_code\nupdate_current_feeling("vera", "Happy")\n```'
@@ -26,6 +26,7 @@ NOTED = digest("Tool update( 'Happy') returned: Updated.")
 USER = {"profile": "p", "history_of_feelings": "h"}
 TOLD = {**USER, "result/0": NOTED, "thinking": digest("I note it.")}
 DENIED = {"status": "failed", "reason": "llm_calls"}
+LIMIT = ErrorRaised(kind="llm_calls", message="no more", where="harness")
 STOPPED = make_case(legs=(Leg(stop_after={"tool_result": 1}),))
 PHASES = ("think", "respond")
 FOLLOWED = make_case(history=({"role": "user", "text": "hi"}, {"role": "assistant", "text": "hello"}))
@@ -96,7 +97,7 @@ def test_cg1_merged_phases(steps, because):
 
 def test_cg1_cut_off():
     """A run that is ended at a limit, or stopped on purpose, need not come to its answer."""
-    assert ["kept"] == reasons(check(two_phases, make_trace(think(HAPPY, NOTE), finished=DENIED)))
+    assert ["kept"] == reasons(check(two_phases, make_trace(think(HAPPY, NOTE), LIMIT, finished=DENIED)))
     assert ["kept"] == reasons(
         check(two_phases, make_trace(think(HAPPY, NOTE), finished={"status": "cancelled"}), STOPPED)
     )
@@ -151,11 +152,15 @@ def test_cg6_failures():
     sorry = make_trace(think(HAPPY, FAILED), said("Sorry."))
     spoilt = make_trace(think(HAPPY, FAILED), respond(), finished={"status": "failed", "reason": "tool"})
 
-    cut = make_trace(think(HAPPY, FAILED), finished=DENIED)
+    cut = make_trace(think(HAPPY, FAILED), LIMIT, finished=DENIED)
+    excused = make_trace(think(HAPPY, FAILED), ErrorRaised(kind="llm_calls", message="no more"), finished=DENIED)
 
     assert ["vacuous"] == reasons(check(failures_do_not_spoil_it, WHOLE))
     assert ["kept"] == reasons(check(failures_do_not_spoil_it, cut))
     assert ["kept"] == reasons(check(failures_do_not_spoil_it, good))
+    assert ["no answer is asked for after update_current_feeling failed"] == reasons(
+        check(failures_do_not_spoil_it, excused)
+    )
     assert ["kept"] == reasons(check(failures_do_not_spoil_it, down))
     assert ["no answer is asked for after update_current_feeling failed"] == reasons(
         check(failures_do_not_spoil_it, sorry)
@@ -288,3 +293,35 @@ def test_cg13_long_conversations():
     last = [f"{n} " + "x" * (2000 - len(f"{n} ")) for n in range(10, 30)]
 
     assert ["kept"] == reasons(check(both_phases_know_the_user, turn(1, *last), long))
+
+
+def test_cg7_is_what_the_model_said():
+    """Words that the model did not say, or left out where nothing is to be taken out, break CG7; a cut-out call keeps it."""
+    called = 'Done: update_current_feeling("vera", "Happy") for you!'
+    good = make_trace(think(), respond(called, shown("Done: update_current_feeling for you!")),
+                      said("Done: update_current_feeling for you!"))  # fmt: skip
+    other = make_trace(think(), respond("So good!", shown("So bad!")), said("So bad!"))
+    less = make_trace(think(), respond("So good, really!", shown("So good")), said("So good"))
+    canned = make_trace(think(), respond("", shown("Sorry.")), said("Sorry.", complete=False))
+
+    assert ["kept"] == reasons(check(streamed_as_it_comes, good))
+    assert ["kept"] == reasons(check(streamed_as_it_comes, canned))
+    assert ["the user is shown “bad”, which the model did not say there"] == reasons(check(streamed_as_it_comes, other))
+    assert ["a part of what the model said is not shown"] == reasons(check(streamed_as_it_comes, less))
+
+
+def test_cg13_shows_what_the_tool_told():
+    """An empty text, or another one than the tool told, is not what is known about the user."""
+    tools = (OfferedTool("read_user_profile", "d", writes=False),)
+    read = tool_use("read_user_profile", {"username": "vera"}, text="{}", args_raw='r("vera")', source="internal")
+    started = {"user": "vera", "tools": tools}
+
+    def told(text):
+        call = think("Fine.", embeds={"profile": digest(text), "history_of_feelings": "h"})
+        return make_trace(phase("think", read), call, started=started)
+
+    assert ["kept"] == reasons(check(both_phases_know_the_user, told('Tool r("vera") returned: {}')))
+    missing = ["the call to think is not shown the profile"]
+    assert missing == reasons(check(both_phases_know_the_user, told("something else")))
+    empty = make_trace(think("Fine.", embeds={"profile": digest(""), "history_of_feelings": "h"}))
+    assert missing == reasons(check(both_phases_know_the_user, empty))

@@ -14,7 +14,7 @@ from harness.contracts.two_phase_tools import (
     results_tell_the_truth,
 )
 from harness.records.case import ToolRule, ToolRules
-from harness.records.trace import Effect, OfferedTool
+from harness.records.trace import Effect, ErrorRaised, OfferedTool
 from harness.testing.builders import check, make_case, make_trace, model_turn, reasons, tool_use
 
 FEELING = OfferedTool(
@@ -97,7 +97,13 @@ def test_cg2_cut_off():
     """A run that ends at a limit may leave calls unrun."""
     ended = {"status": "failed", "reason": "tool_calls"}
 
-    assert ["kept"] == reasons(check(every_block_run, think(fenced(CALL, CALL), FINE, finished=ended)))
+    limit = ErrorRaised(kind="tool_calls", message="no more", where="harness")
+    excuse = ErrorRaised(kind="tool_calls", message="no more", where="model")
+
+    assert ["kept"] == reasons(check(every_block_run, think(fenced(CALL, CALL), FINE, limit, finished=ended)))
+    assert "block 2 asks for update_current_feeling, run are none" in reasons(
+        check(every_block_run, think(fenced(CALL, CALL), FINE, excuse, finished=ended))
+    )
     assert ["vacuous"] == reasons(check(every_block_run, think("No block.")))
     assert ["vacuous"] == reasons(check(every_block_run, make_trace(model_turn(purpose="think", error="timeout"))))
 
