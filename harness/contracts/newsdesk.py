@@ -28,6 +28,9 @@ def short_loop(view: TrialView) -> Iterator[Found]:
     the observation, and the last one by the answer or the fallback.
     """
     rounds = iterations(view)
+    for call in view.chat_calls:
+        if call.data.purpose != "react":
+            yield broken(call.event, f"a model call with purpose {call.data.purpose} beside the loop")
     if not rounds:
         return
     yield TRIGGERED
@@ -66,6 +69,7 @@ def one_action(view: TrialView) -> Iterator[Found]:
     A message runs at most one tool, the one of its first JSON block; what stands behind that block is told as discarded
     and comes to nothing.
     """
+    yield from _beside_the_messages(view)
     for one, after in _with_next(iterations(view)):
         reply, calls = one.call.reply, one.actions
         if reply is None:
@@ -81,6 +85,14 @@ def one_action(view: TrialView) -> Iterator[Found]:
         grown = after.call.data.n_messages - one.call.data.n_messages if after is not None else 0
         if after is not None and grown > 2:
             yield broken([one.call.event, after.call.event], f"{grown} messages follow one action")
+
+
+def _beside_the_messages(view: TrialView) -> Iterator[Found]:
+    """While the executor works no tool runs but for a message."""
+    gave_way = next((event.seq for event in view.by_type.get("fallback_used", ())), len(view.events))
+    for use in view.uses if is_on(view.config.get("react", True)) else ():
+        if use.data.source != "json_action" and use.event.seq < gave_way:
+            yield broken(use.event, f"{use.tool} runs, and no message asks for it")
 
 
 def _as_asked(one: Iteration, call: Event | None, block: Block | None) -> Iterator[Found]:

@@ -19,8 +19,8 @@ from harness.contracts.newsdesk import (
 from harness.contracts.react_actions import first_block
 from harness.records.case import Leg
 from harness.records.react_lines import error_line, react_lines
-from harness.records.trace import ConfigResolved, ErrorRaised, LlmChunk, Thought, Warned
-from harness.testing.builders import answer, check, make_case, make_event, model_turn, reasons
+from harness.records.trace import ConfigResolved, ErrorRaised, FallbackUsed, LlmChunk, Thought, Warned
+from harness.testing.builders import answer, check, make_case, make_event, model_turn, reasons, tool_use
 
 from .desk_traces import ANSWER, COUNT, GOOD, acted, block, desk, fallback, idle, message, said, thought, used
 
@@ -358,5 +358,18 @@ def test_a_stopped_leg_has_no_end():
 
 
 def test_other_calls_are_no_messages():
-    """Model calls of other purposes are none of the executor's."""
-    assert ["vacuous"] == reasons(check(short_loop, desk(model_turn("x"), answer("x"))))
+    """Under no other purpose does the executor ask a model: there it would not be counted."""
+    assert ["a model call with purpose agent beside the loop"] == reasons(
+        check(short_loop, desk(model_turn("x"), answer("x")))
+    )
+
+
+def test_ce2_runs_nothing_by_itself():
+    """A tool that no message asks for breaks CE2 while the executor works; the pipeline's own calls keep it."""
+    own = tool_use("count_clusters", {}, text='{"count": 1}', source="internal")
+    gave_way = FallbackUsed(origin="react", to="deterministic", reason="parse")
+
+    assert ["count_clusters runs, and no message asks for it"] == reasons(check(one_action, desk(own, *GOOD)))
+    assert ["kept"] == reasons(check(one_action, desk(*GOOD[:1], gave_way, own, answer("1"))))
+    off = desk(model_turn("x", purpose="judge"), own, answer("1"), started={"config": {"react": "0"}})
+    assert ["vacuous"] == reasons(check(one_action, off))
