@@ -7,6 +7,7 @@ status, the message and `retry-after` are taken from what it wraps: the HTTP res
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -28,6 +29,8 @@ _KIND_OF_CLASS: dict[str, ErrorKind] = {
     "BadRequestError": "bad_request",
 }
 _KIND_OF_STATUS: dict[int, ErrorKind] = {403: "permission", 529: "overloaded"}
+_OBJECT = re.compile(r" ?ssl:<[^<>]* object at 0x[0-9a-f]+>")
+"""What aiohttp says of a connection beside its address: an object, by its place in memory."""
 _TIMEOUTS = ("TimeoutException", "TimeoutError")
 
 
@@ -42,7 +45,7 @@ def as_model_error(error: Exception) -> ModelError:
         return ModelError(kind, CUT)
     transport = _below_http(chain)
     if transport is not None:
-        return ModelError(kind, f"{type(transport).__name__}: {transport}")
+        return ModelError(kind, _OBJECT.sub("", f"{type(transport).__name__}: {transport}"))
     said = _said_inside(chain)
     return ModelError(kind, str(error)) if said is None else ModelError(kind, _words(said), status=_code(said))
 
