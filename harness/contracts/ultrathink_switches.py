@@ -61,6 +61,8 @@ def _fitting(view: TrialView, event: Event) -> Iterator[Found]:
     asked, used = event.data.asked, event.data.used
     if used != asked and not _warned(view, event):
         yield broken(event, f"{asked} tokens became {used} without a warning")
+    if used is None and not _has_no_room(view):
+        yield broken(event, f"{asked} tokens are told to have no room, and the reply has some")
     if not isinstance(asked, int) or used is None:
         return
     clamped = min(max(asked, MIN_BUDGET_TOKENS), MAX_BUDGET_TOKENS)
@@ -68,6 +70,12 @@ def _fitting(view: TrialView, event: Event) -> Iterator[Found]:
         return
     if not MIN_BUDGET_TOKENS <= used < clamped or not _cramped(view, used, clamped):
         yield broken(event, f"{asked} tokens became {used}, expected {clamped} or less for want of room")
+
+
+def _has_no_room(view: TrialView) -> bool:
+    """Whether a reply that may think has no room for the least budget, or no call says how long its reply may be."""
+    most = [call.data.params.get("max_tokens") for call in view.chat_calls if call.data.capability == "budget"]
+    return not most or any(isinstance(one, int) and one <= MIN_BUDGET_TOKENS for one in most)
 
 
 def _cramped(view: TrialView, used: int, clamped: int) -> bool:
@@ -114,17 +122,21 @@ def idle_unless_enabled(view: TrialView) -> Iterator[Found]:
 
 @contract("CU7", designs=ULTRATHINK, needs=("llm_call",))
 def switches_at_turns(view: TrialView) -> Iterator[Found]:
-    """A switch holds from the user's next turn on, and nothing about thinking changes while a turn is unfinished."""
+    """
+    A switch holds from the user's next turn on, as what is configured does before the first one, and nothing about
+    thinking changes while a turn is unfinished.
+    """
     if not has_layer(view):
         return
     now, calls = in_force(view), view.chat_calls
-    if begins_turn(view) and now.use is not None and calls:
+    if begins_turn(view) and (now.enabled or now.use is not None) and calls:
         yield TRIGGERED
         because = _not_reflected(view, calls[0], now)
         if because:
-            yield broken(calls[0].event, f"{now.use.tool} was called in an earlier turn, and {because}")
-    if not switches(view) and begins_turn(view):
-        return
+            since = (
+                f"{now.use.tool} was called in an earlier turn" if now.use is not None else "it is on from the start"
+            )
+            yield broken(calls[0].event, f"{since}, and {because}")
     before = [call for leg in view.legs for call in leg.chat_calls] if not begins_turn(view) else calls
     first: dict[str, ModelCall] = {}
     for call in before:
@@ -140,21 +152,26 @@ def switches_at_turns(view: TrialView) -> Iterator[Found]:
 def _not_reflected(view: TrialView, call: ModelCall, now: InForce) -> str:
     """What is not as *now* says in *call*, the first one of a turn."""
     thinking, kind = call.data.params.get("thinking") or {}, call.data.capability
+    if kind == "none" and now.use is None:  # CU3 says what it gets
+        return ""
     if kind == "none":
         wanted = now.enabled and mode_of(view) in ("prompt", "both")
         return "" if bool(section_of(call)) == wanted else f"the section is {'not ' if wanted else ''}in the prompt"
     thinks = thinking.get("type") in ("enabled", "adaptive")
     if not now.enabled:
         return "thinking is asked for" if thinks and kind != "always_on" else ""
-    told = [event.data.used for event in budgets_before(view, call)]
+    budget = now.budget if now.use is not None else view.config.get("ultrathink_budget")
+    told = [event.data.used for event in budgets_before(view, call) if budget in (None, event.data.asked)]
     if None in told:  # said to have no room
         return ""
     if not thinks:
         return "no thinking is asked for"
-    if now.budget is not None and thinking.get("type") == "enabled" and thinking.get("budget_tokens") not in (
-        now.budget, *told,
-    ):  # fmt: skip
-        return f"{thinking.get('budget_tokens')} tokens are sent, not {now.budget}"
+    if (
+        budget is not None
+        and thinking.get("type") == "enabled"
+        and thinking.get("budget_tokens") not in (budget, *told)
+    ):
+        return f"{thinking.get('budget_tokens')} tokens are sent, not {budget}"
     return ""
 
 

@@ -304,7 +304,41 @@ def test_cu7_a_switch_waits_for_the_next_turn() -> None:
     assert ["thinking changed inside an unfinished turn"] == reasons(
         check(switches_at_turns, trace(ask(), flip(ENABLE), ask(params=ON)))
     )
-    assert ["vacuous"] == reasons(check(switches_at_turns, trace(ask(), ask())))
+    assert ["kept"] == reasons(check(switches_at_turns, trace(ask(), ask())))
+    assert ["thinking changed inside an unfinished turn"] == reasons(
+        check(switches_at_turns, trace(ask(params=ON), ask(), ultrathink=True))
+    )
+
+
+def test_cu7_on_from_the_start() -> None:
+    """What is configured holds from the first call on; another budget, or none, is told of that budget and no other."""
+    on = {"ultrathink": True, "ultrathink_budget": 2048}
+    less = {"thinking": {"type": "enabled", "budget_tokens": 1024}, "max_tokens": 2048}
+    lowered = ConfigResolved(key="budget_tokens", asked=2048, used=1024)
+    another = ConfigResolved(key="budget_tokens", asked=1024, used=1024)
+
+    assert ["kept"] == reasons(check(switches_at_turns, trace(ask(params=ON), **on)))
+    assert ["kept"] == reasons(check(switches_at_turns, trace(lowered, ask(params=less), **on)))
+    assert ["it is on from the start, and no thinking is asked for"] == reasons(
+        check(switches_at_turns, trace(ask(), **on))
+    )
+    for steps in ([ask(params=less)], [another, ask(params=less)]):
+        assert ["it is on from the start, and 1024 tokens are sent, not 2048"] == reasons(
+            check(switches_at_turns, trace(*steps, **on))
+        )
+
+
+def test_cu5_room_that_there_is() -> None:
+    """That a reply has no room for a budget is so where its limit says so, and nowhere else."""
+    told = [
+        ConfigResolved(key="budget_tokens", asked=2048, used=None),
+        Warned(code="budget_clamped", detail="2048 tokens asked for, none used"),
+    ]
+
+    assert ["kept"] == reasons(check(honest_budget, trace(*told, ask(params={"max_tokens": 1024}))))
+    assert ["2048 tokens are told to have no room, and the reply has some"] == reasons(
+        check(honest_budget, trace(*told, ask(params={"max_tokens": 9000})))
+    )
 
 
 @pytest.mark.parametrize(
