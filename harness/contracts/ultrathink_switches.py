@@ -18,7 +18,6 @@ from harness.contracts.ultrathink_state import (
     in_force,
     mode_of,
     section_of,
-    switches,
 )
 from harness.contracts.view import ModelCall, TrialView
 from harness.records.capability import INTERLEAVED_THINKING, MAX_BUDGET_TOKENS, MIN_BUDGET_TOKENS

@@ -312,8 +312,8 @@ def test_cu7_a_switch_waits_for_the_next_turn() -> None:
 
 def test_cu7_on_from_the_start() -> None:
     """What is configured holds from the first call on; another budget, or none, is told of that budget and no other."""
-    on = {"ultrathink": True, "ultrathink_budget": 2048}
-    less = {"thinking": {"type": "enabled", "budget_tokens": 1024}, "max_tokens": 2048}
+    on: dict[str, Any] = {"ultrathink": True, "ultrathink_budget": 2048}
+    less: dict[str, Any] = {"thinking": {"type": "enabled", "budget_tokens": 1024}, "max_tokens": 2048}
     lowered = ConfigResolved(key="budget_tokens", asked=2048, used=1024)
     another = ConfigResolved(key="budget_tokens", asked=1024, used=1024)
 
