@@ -18,7 +18,7 @@ from collections.abc import Iterable
 
 from .tool_code import block_end
 
-_MARKS = ("tool_code", "tool_output", "tool_call")
+_MARKS = ("tool_code", "tool_output", "tool_outputs", "tool_call", "tool_calls")
 _TAGS = (
     "think", "thinking", "reasoning", "scratchpad", "tool_call", "tool_response", "function_call", "function_calls",
     "invoke",
@@ -36,10 +36,10 @@ class HoldBack:
         names = "|".join(map(re.escape, sorted(self._names, key=len, reverse=True)))
         called = rf"default_api\.\w+|{names}" if names else r"default_api\.\w+"
         self._start = re.compile(
-            rf"(?P<ticks>`{{3,}})[ \t]*(?i:{'|'.join(_MARKS)})(?=\W)"
+            rf"(?<!`)(?P<ticks>`{{3,}}+)[ \t]*(?i:{'|'.join(_MARKS)})(?=\W)"
             rf"|(?<!\w)(?:print\(\s*)?(?P<call>{called})\("
             r"|(?<!\w)(?P<api>default_api\.)(?=\w)"
-            rf"|<(?P<end>/?)(?P<tag>{'|'.join(_TAGS)})\b[^<>\n]{{0,80}}>"
+            rf"|<(?P<end>/?)(?P<tag>(?i:{'|'.join(_TAGS)}))\b[^<>\n]{{0,80}}>"
             rf"|(?P<word>tool_(?:code|output))(?=.)",
             re.DOTALL,
         )
@@ -54,6 +54,8 @@ class HoldBack:
         """Whether something was left out since the last text."""
         self._ticks = 0
         """Marks of the fence of the block that is being left out; 0: none is."""
+        self._seen = 0
+        """Characters of the buffer in which that block's end was looked for."""
         self._tag = ""
         """Name of the element that is being left out."""
         self._call = ""
@@ -118,18 +120,22 @@ class HoldBack:
         return True
 
     def _leave_block(self, *, whole: bool) -> bool:
+        if not whole and "`" not in self._buffer[max(self._seen - 1, 0) :]:  # nothing that could end it has come
+            self._seen = len(self._buffer)
+            return False
+        self._seen = len(self._buffer)
         end = block_end(self._buffer, 0, self._ticks, whole=whole)
         if end is None and not whole:
             return False
         self._buffer = self._buffer[end[1] :] if end else ""
-        self._ticks = 0
+        self._ticks = self._seen = 0
         return True
 
     def _leave_element(self, *, whole: bool) -> bool:
-        _, closing, rest = self._buffer.partition(f"</{self._tag}>")
-        if not closing and not whole:
+        closing = re.search(f"</{self._tag}>", self._buffer, re.IGNORECASE)
+        if closing is None and not whole:
             return False
-        self._buffer, self._tag = rest, ""
+        self._buffer, self._tag = self._buffer[closing.end() :] if closing else "", ""
         return True
 
     def _leave_call(self, *, whole: bool) -> bool:
@@ -156,13 +162,14 @@ class HoldBack:
     def _undecided(self, text: str) -> int:
         """From where *text* may become tool syntax as soon as more of it is there."""
         places = [len(text)]
-        fence = re.search(r"(?P<ticks>`+)(?P<space>[ \t]*)(?P<word>\w*)\Z", text)
+        fence = re.search(r"(?<!`)(?P<ticks>`++)(?P<space>[ \t]*)(?P<word>\w*)\Z", text)
         if fence and (
             fence[0] == fence["ticks"] or (len(fence["ticks"]) > 2 and _begins(fence["word"].lower(), _MARKS))
         ):
             places.append(fence.start())
         tag = re.search(r"</?(?P<name>\w*)(?P<rest>[^<>\n]{0,80})\Z", text)
-        if tag and (tag["name"] in _TAGS or (not tag["rest"] and _begins(tag["name"], _TAGS))):
+        name = tag["name"].lower() if tag else ""
+        if tag and (name in _TAGS or (not tag["rest"] and _begins(name, _TAGS))):
             places.append(tag.start())
         called = re.search(r"(?<!\w)(?:print\(\s*)?(?P<name>(?:default_api\.)?\w*)\Z", text)
         if called:

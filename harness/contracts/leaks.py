@@ -23,8 +23,8 @@ class Leak(NamedTuple):
 
 
 _MARKS = re.compile(
-    r"(?P<reasoning></?(?:think|thinking|reasoning|scratchpad)>|<\|(?:channel|thought|analysis)[^>\n]{0,20}\|?>)"
-    r"|(?P<tool>(?<!`)```+[ \t]*tool_(?:code|output|call)\b|^[ \t]*tool_(?:code|output)[ \t]*$"
+    r"(?P<reasoning></?(?i:think|thinking|reasoning|scratchpad)>|<\|(?:channel|thought|analysis)[^>\n]{0,20}\|?>)"
+    r"|(?P<tool>(?<!`)```+[ \t]*tool_(?:code|output|call)s?\b|^[ \t]*tool_(?:code|output)[ \t]*$"
     r"|</?(?:tool_call|tool_response|function_call|function_calls|invoke)\b[^>\n]{0,80}>|<function=\w|\[TOOL_CALLS\]"
     r"|<\|(?:tool|python_tag|im_start|im_end|eot)[^>\n]{0,20}\|?>|\bprint\(default_api\.\w|\bdefault_api\.\w+\()"
     r"|^[ \t>*_#]*(?P<label>Thought|Action|Action Input|Observation|Final Answer)[*_]*[ \t]*:[*_]*(?P<rest>[^\n]*)"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import time
 
 import pytest
 from hypothesis import given
@@ -161,3 +162,30 @@ def test_what_is_left_of_an_answer(text: str, expected: str) -> None:
 def test_text_is_shown_as_soon_as_it_cannot_be_tool_syntax(pieces: tuple[str, ...], expected: list[str]) -> None:
     """Only what may still become a fence, a call or the word waits for the next piece, and white space for text."""
     assert expected == shown(*pieces)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["`" * 3000 + " x", "```tool_code\n(" + "```\n" * 60 + "a" * 3000, "` " * 1500],
+    ids=["run", "block", "marks"],
+)
+def test_a_reply_that_repeats_itself_takes_no_time(text: str) -> None:
+    """Models do get stuck; each piece is looked at once or so, not every beginning of it again and again."""
+    began = time.process_time()
+    shown(*(text[place : place + 4] for place in range(0, len(text), 4)))
+
+    assert time.process_time() - began < 2
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("<THINK>secret</Think> Hi", "Hi"),
+        ("Hi <Thinking>secret", "Hi"),
+        ("Hi\n```tool_outputs\nok\n```\nbye", "Hi\n\nbye"),
+        ("Hi\n```tool_calls\nread_file('x')\n```", "Hi"),
+    ],
+)
+def test_other_spellings_are_left_out_as_well(text: str, expected: str) -> None:
+    """Elements in capitals, and fences in the plural, whole or letter by letter."""
+    assert (expected, expected) == (whole(text), "".join(shown(*text)))

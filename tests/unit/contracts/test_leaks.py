@@ -21,6 +21,8 @@ LEAKS = [
     "I look.\nget_weather(city='Berlin')",
     "print(default_api.get_weather(city='Berlin'))",
     "<tool_call>x</tool_call>",
+    "<THINK>the user wants</THINK> 7 °C",
+    "```tool_outputs\n7 °C\n```",
     "[TOOL_CALLS] get_weather",
     "<|im_start|>assistant",
 ]
