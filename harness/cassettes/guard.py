@@ -8,9 +8,7 @@ raw system calls. `python -m harness.cassettes.guard` tries each way out and say
 
 from __future__ import annotations
 
-import ipaddress
 import os
-import platform
 import socket
 import sys
 import threading
@@ -143,7 +141,7 @@ def _what_is_tried(event: str, args: tuple[Any, ...]) -> str | None:
         return _resolving(_text(args[0]), args[1])
     if event in _LOOKUPS:
         host = _text(args[0][0] if isinstance(args[0], tuple) else args[0])
-        return None if _is_loopback(host) or host == platform.node() else f"look up {host}"
+        return None if _is_loopback(host) or host == _own_name() else f"look up {host}"
     if event == "socket.__new__":
         # The kernel refuses this socket in a moment, without a word; IPv6 is left to it, because libraries probe for it.
         return "open an IPv4 socket" if seccomp.is_on() and args[1] == socket.AF_INET else None
@@ -153,7 +151,7 @@ def _what_is_tried(event: str, args: tuple[Any, ...]) -> str | None:
 
 
 def _resolving(host: str, port: object) -> str | None:
-    if host in ("", platform.node()) or (_loopback and _is_loopback(host)):
+    if host in ("", _own_name()) or (_loopback and _is_loopback(host)):
         return None
     return f"reach {host}" if port in (None, 0, "") else f"reach {host}:{_text(port)}"
 
@@ -169,7 +167,15 @@ def _sending(verb: str, sender: socket.socket, address: Any) -> str | None:
     return f"{verb} {host}:{address[1]} by {'UDP' if sender.type == socket.SOCK_DGRAM else 'TCP'}"
 
 
+def _own_name() -> str:
+    import platform  # names are looked up in a replay only by mistake
+
+    return platform.node()
+
+
 def _is_loopback(host: str) -> bool:
+    import ipaddress
+
     try:
         return host.lower() == "localhost" or ipaddress.ip_address(host.partition("%")[0]).is_loopback
     except ValueError:

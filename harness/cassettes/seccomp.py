@@ -9,7 +9,7 @@ Source: seccomp(2), linux/seccomp.h, linux/bpf_common.h and the kernel's system 
 from __future__ import annotations
 
 import errno
-import platform
+import os
 import socket
 import struct
 import sys
@@ -63,8 +63,10 @@ def install() -> bool:
     global _on  # noqa: PLW0603 - a property of the process, and it never goes back
     if _on:
         return True
-    machine = _MACHINES.get(platform.machine())
-    if sys.platform != "linux" or machine is None or sys.maxsize < 2**32:
+    if sys.platform != "linux" or sys.maxsize < 2**32:
+        return False
+    machine = _MACHINES.get(os.uname().machine)
+    if machine is None:
         return False
     _on = _load_filter(_program(machine), machine)
     return _on

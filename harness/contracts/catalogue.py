@@ -95,12 +95,13 @@ def contracts_for(case: GoldenCase, design: str, catalogue: Catalogue) -> tuple[
     Raises:
         BadFileError: The case names a contract that does not exist, or states one that cannot be read.
     """
-    automatic, ids = _automatic(design.partition("@")[0])
-    if all(isinstance(stated, str) and stated in ids for stated in case.contracts):
-        return automatic
+    automatic, near = _automatic(design.partition("@")[0])
     chosen = {contract.id: contract for contract in automatic}
+    if all(isinstance(stated, str) and stated in chosen for stated in case.contracts):
+        return automatic
     for stated in case.contracts:
-        contract = _named(stated, case, catalogue)
+        known = near.get(stated) if isinstance(stated, str) else None
+        contract = known if known is not None and not known.needs_options else _named(stated, case, catalogue)
         if contract.applies_to(design):
             chosen[contract.id] = contract
     return tuple(chosen.values())
@@ -135,10 +136,10 @@ def _place(id: str) -> tuple[int, str, int]:
 
 
 @lru_cache(maxsize=256)
-def _automatic(design: str) -> tuple[tuple[Contract, ...], frozenset[str]]:
+def _automatic(design: str) -> tuple[tuple[Contract, ...], dict[str, Contract]]:
+    """The contracts that hold every trial of *design*, and all that its modules have, those on request included."""
     found = _of((*EVERY_DESIGN, *OF_DESIGN.get(design, ())))
-    chosen = tuple(contract for contract in found.values() if not contract.on_request)
-    return chosen, frozenset(c.id for c in chosen)
+    return tuple(contract for contract in found.values() if not contract.on_request), found
 
 
 def _contracts_in(module: ModuleType) -> list[Contract]:

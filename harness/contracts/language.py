@@ -48,14 +48,16 @@ def language_of(text: str) -> str | None:
     letters = sum(map(str.isalpha, prose))
     if not letters:
         return None
-    if re.search("[぀-ヿ]", prose):
-        return "ja"
-    for code, script in _SCRIPTS:
-        if len(re.findall(script, prose)) > letters * 0.3:
-            return code
+    plain = prose.isascii()
+    if not plain:
+        if re.search("[぀-ヿ]", prose):
+            return "ja"
+        for code, script in _SCRIPTS:
+            if len(re.findall(script, prose)) > letters * 0.3:
+                return code
     words = _WORD.findall(prose)
     found = {code: sum(word in common for word in words) for code, common in _COMMON.items()}
-    for code, letters_of in _MARKS.items():
+    for code, letters_of in () if plain else _MARKS.items():
         found[code] += re.search(letters_of, prose) is not None
     (most, best), (second, _) = sorted(((hits, code) for code, hits in found.items()), reverse=True)[:2]
     return best if most >= FEWEST_HITS and most > second else None
