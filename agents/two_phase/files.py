@@ -201,11 +201,14 @@ class FileArea:
     def _keep(self, file: Path, content: bytes) -> tuple[Effect, ...]:
         """Keep *content* as the next version of *file*."""
         place = self._backups / file.relative_to(self._root)
-        place.parent.mkdir(parents=True, exist_ok=True)
         number = 1
         while (version := place.with_name(f"{place.name}.{number}")).exists():
             number += 1
-        version.write_bytes(content)
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            version.write_bytes(content)
+        except OSError as error:  # a folder may be called as the version of a file is
+            raise ToolError("denied", f"no copy of {self._shown(file)} can be kept: {error.strerror}") from None
         return (Effect("backups", self._key(version, self._backups), None, _row(content)),)
 
     def _files(self) -> Iterator[Path]:

@@ -151,6 +151,18 @@ def test_an_earlier_version_is_kept(area: Any, tmp_path: Path) -> None:
     assert "not_found: there is no file notes/plan.md" == refusal(area.read, "notes/plan.md")
 
 
+def test_a_copy_that_cannot_be_kept_keeps_the_file(area: Any) -> None:
+    """A folder that is called as the version of a file is: nothing is written, and no path of the machine is told."""
+    area.write("a.txt", "one")
+    area.write("a.txt", "two")
+    area.write("a.txt.1/b.txt", "one")
+
+    refused = "denied: no copy of a.txt.1/b.txt can be kept: File exists"
+    assert refused == refusal(area.write, "a.txt.1/b.txt", "two")
+    assert refused == refusal(area.delete, "a.txt.1/b.txt")
+    assert "one" == area.read("a.txt.1/b.txt")
+
+
 def test_the_same_text_again_changes_nothing(area: Any, tmp_path: Path) -> None:
     """A write of what is there already stores nothing, keeps nothing, and reports nothing."""
     assert () == area.write("notes/plan.md", area.read("notes/plan.md"))
