@@ -116,17 +116,18 @@ def ask(
     *,
     base_url: str | None = None,
     options: Mapping[str, Json] | None = None,
+    world: str = "",
     on_event: Callable[[Event], None] | None = None,
 ) -> Trial:
     """
-    Put one live question to *agent*, in the world of the first set of the matrix; nothing is recorded or judged.
+    Put one live question to *agent*; nothing is recorded or judged. An empty *world* means that of the matrix's first set.
 
     Raises:
-        UsageError: No such agent, no such option, or an option of the wrong kind.
+        UsageError: No such agent, option or world, or an option of the wrong kind.
     """
     from harness.asking import LiveQuestion, ask_live
 
-    asked = LiveQuestion(agent=agent, text=text, model=model, base_url=base_url, options=options or {})
+    asked = LiveQuestion(agent=agent, text=text, model=model, base_url=base_url, options=options or {}, world=world)
     return ask_live(Project(config), asked, on_event)
 
 

@@ -37,6 +37,7 @@ def ask(args: argparse.Namespace, output: Output) -> ExitCode:
         args.model,
         base_url=args.base_url,
         options=chosen_options(args),
+        world=args.world or "",
         on_event=telling.event,
     )
     if trial.could_not_check:
@@ -123,10 +124,15 @@ def note_of(event: Event) -> str:
     """What *event* tells a person besides the answer, in one line; empty where that is nothing."""
     import json
 
+    from harness.reports.screen import clip
+
     data = event.data
     match event.type:
         case "tool_call":
-            return f"{data.tool} {data.args_raw or json.dumps(data.args, ensure_ascii=False)}"
+            asked = data.args_raw or json.dumps(data.args, ensure_ascii=False)
+            return asked if data.source == "tool_code" else f"{data.tool} {asked}"
+        case "tool_result":
+            return "" if data.ok else f"{data.tool} failed ({data.error_kind}): {clip(data.text, _MOST_SAID)}"
         case "progress":
             return "" if data.stage == _FOR_REPORTS else f"{data.value:4.0%} {data.stage} {data.message}"
         case "verification":
@@ -144,6 +150,8 @@ def note_of(event: Event) -> str:
     return ""
 
 
+_MOST_SAID = 200
+"""Columns of a failed tool's result that are told."""
 _FOR_REPORTS = "metrics"
 """A stage of progress that is no news to a person."""
 _OF_THE_MODEL = "capability"

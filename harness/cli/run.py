@@ -33,6 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", metavar="DIR", help="write the run folder into DIR, in place of reports/runs")
     parser.add_argument("--ask", metavar="TEXT", help="ask one live question, streamed; needs --model")
     parser.add_argument("--base-url", metavar="URL", help="with --ask: the address of the model's server")
+    parser.add_argument(
+        "--world", metavar="W", help="with --ask: the world that the agent works in; by default the first set's"
+    )
 
 
 def run(args: argparse.Namespace, output: Output) -> ExitCode:
@@ -46,6 +49,12 @@ def run(args: argparse.Namespace, output: Output) -> ExitCode:
             "bad-arguments",
             "--base-url goes with --ask; a replay asks no server",
             hint="`harness record --base-url URL` records from a server",
+        )
+    if args.world:
+        raise UsageError(
+            "bad-arguments",
+            "--world goes with --ask; golden cases name their own",
+            hint="`world` stands in a golden set, or in a case of it",
         )
     return _replay(args, output)
 

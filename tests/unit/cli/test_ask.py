@@ -17,6 +17,7 @@ from harness.records.trace import (
     Issue,
     Progress,
     ToolCalled,
+    ToolResult,
     Verification,
     Warned,
 )
@@ -44,6 +45,18 @@ OPTIONS = {"depth": (1, "how deep")}
 
 def build(ctx):
     raise UsageError("bad-option", f"`depth` is 1 to 5, not {ctx.options['depth']}", hint="give it less")
+"""
+LIBRARY = """\
+from harness.records.tool import tool
+
+
+def build(world):
+    @tool(effect="read")
+    def find_book(title: str) -> str:
+        \"\"\"Find a book.\"\"\"
+        return "none"
+
+    return [find_book]
 """
 TALKING = """\
 from harness.records.trace import FinalAnswer
@@ -210,10 +223,45 @@ def test_ultrathink_names_its_agent(project, harness, words):
     assert "ultrathink × claude-sonnet-4-5 (local): completed, 1 model calls" in ended.err
 
 
+def test_the_world_can_be_named(project, harness):
+    """The agent gets the tools of that world."""
+    world = project / "goldensets" / "worlds" / "library"
+    world.mkdir()
+    (world / "world.yaml").write_text('format: 1\nabout: Books\nnow: "2026-03-10T09:00:00+00:00"\nuser: vera\n')
+    (world / "tools.py").write_text(LIBRARY)
+    script = "format: 1\nsteps:\n- expect: {tools: [find_book]}\n  reply: {text: None.}\n"
+    with ScriptedServer() as server:
+        session = server.open(parse_script(script))
+        told = ["--lean", "--model", "m", "--base-url", session.openai_base_url, "--world", "library"]
+        ended = harness("run", "--ask", "Which books are there?", *told)
+        session.close()
+
+    assert (ended.code, ended.out) == (ExitCode.PASS, "None.\n")
+
+
+def test_a_world_that_is_not_there_is_refused(project, harness):
+    """As is a world for golden cases, which name their own."""
+    unknown = harness("run", "--ask", QUESTION, "--model", "m", "--world", "mars")
+    beside = harness("run", "--world", "newsroom")
+
+    assert (2, 2) == (unknown.code, beside.code)
+    assert "error[unknown-world]: no world named `mars`" in unknown.err
+    assert "--world goes with --ask; golden cases name their own" in beside.err
+
+
 @pytest.mark.parametrize(
     ("data", "note"),
     [
         (ToolCalled(call_id="c", tool="get_weather", args={"city": "Berlin"}), 'get_weather {"city": "Berlin"}'),
+        (
+            ToolCalled(call_id="c", tool="read_file", args={"path": "a"}, args_raw='read_file("a")', source="tool_code"),
+            'read_file("a")',
+        ),
+        (ToolResult(call_id="c", tool="read_file", ok=True, text="hello"), ""),
+        (
+            ToolResult(call_id="c", tool="read_file", ok=False, error_kind="denied", text="outside " + "x" * 300),
+            f"read_file failed (denied): outside {'x' * 191}…",
+        ),
         (Progress(stage="verification", value=0.5, message="round 2"), " 50% verification round 2"),
         (Progress(stage="metrics", value=1.0, detail="{}"), ""),
         (
