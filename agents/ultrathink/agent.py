@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.agents.protocol import Agent, AgentContext, Question
+from harness.errors import UsageError
 from harness.modules import load_module
 from harness.records.messages import Json
 from harness.records.trace import EventData
@@ -56,19 +57,27 @@ def build(ctx: AgentContext) -> Agent:
 
 
 def assembled(ctx: AgentContext, kind: type[UltrathinkMiddleware]) -> Agent:
-    """The lean loop in a layer of *kind*; where the options leave the layer out, the lean loop itself."""
+    """
+    The lean loop in a layer of *kind*; where the options leave the layer out, the lean loop itself.
+
+    Raises:
+        UsageError: There is no such fallback mode.
+    """
     options = {name: default for name, (default, _) in OPTIONS.items()} | dict(ctx.options)
     if not options["layer"]:
         bare: Agent = _loop.build(ctx)
         return bare
-    middleware = kind(
-        int(options["ultrathink_budget"]),
-        bool(options["ultrathink"]),
-        bool(options["interleaved_thinking"]),
-        options["fallback_mode"],
-        strong_prompt=bool(options["strong_prompt"]),
-        capability_of=ctx.models.capability,
-    )
+    try:
+        middleware = kind(
+            int(options["ultrathink_budget"]),
+            bool(options["ultrathink"]),
+            bool(options["interleaved_thinking"]),
+            options["fallback_mode"],
+            strong_prompt=bool(options["strong_prompt"]),
+            capability_of=ctx.models.capability,
+        )
+    except ValueError as error:
+        raise UsageError("bad-option", str(error), hint="`harness explain ultrathink` lists the options") from None
     inside = installed(
         middleware,
         ctx,

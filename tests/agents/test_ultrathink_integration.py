@@ -17,6 +17,7 @@ from harness.agents.protocol import Reply
 from harness.cassettes.bodies import readable
 from harness.cassettes.player import Player
 from harness.config import load_config
+from harness.errors import UsageError
 from harness.matrix import PlannedCell
 from harness.records.case import GoldenCase, Leg
 from harness.records.messages import Message, ModelRequest, ThinkingBlock
@@ -51,6 +52,16 @@ def _world() -> FakeWorld:
     from .conftest import Notebook
 
     return Notebook()
+
+
+def test_an_unknown_fallback_mode_is_the_callers_mistake(ultra: LoadedAgent) -> None:
+    """It is refused when the agent is built, as what an option cannot be."""
+    with pytest.raises(UsageError) as caught:
+        run_agent(ultra, [], world=_world(), case=COMPLEX, options={"fallback_mode": "promt"})
+
+    assert ("bad-option", "fallback_mode is `tool`, `prompt` or `both`, not `promt`") == (
+        caught.value.code, caught.value.message,
+    )  # fmt: skip
 
 
 def offered(request: ModelRequest) -> list[str]:
