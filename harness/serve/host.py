@@ -20,10 +20,11 @@ from harness.config import Config
 from harness.errors import HarnessError, UsageError
 from harness.matrix import PlannedCell, check_options
 from harness.models.port import Port
+from harness.records.faults import ModelError
 from harness.records.messages import Json
 from harness.records.run import Trial
 from harness.serve.conversations import Conversations
-from harness.serve.ports import NoModel, OneLoopPort
+from harness.serve.ports import NoModel, OneLoopPort, ServedModels
 from harness.serve.refusals import as_json
 from harness.serve.streams import NdjsonResponse, unless_gone
 from harness.serve.workers import LoopThread, Run, Workers
@@ -210,9 +211,20 @@ class AgentHost:
     def _port(self, asked: LiveQuestion) -> Port:
         if self._models is None:
             return NoModel()
-        if asked.model not in self._ports:
-            self._ports[asked.model] = OneLoopPort(live_port(self.project, asked.model), self._models)
-        return self._ports[asked.model]
+        return ServedModels(asked.model, self._port_of)
+
+    def _port_of(self, model: str) -> Port:
+        """
+        The port of *model*.
+
+        Raises:
+            ModelError: It is not served here.
+        """
+        if model not in {self.live.model, *self.config.models} or self._models is None:
+            raise ModelError("not_found", f"the model `{model}` is not served here")
+        if model not in self._ports:
+            self._ports[model] = OneLoopPort(live_port(self.project, model), self._models)
+        return self._ports[model]
 
     def _load(self, planned: PlannedCell) -> WorldTemplate:
         """Read what the trial needs now, in the server's own thread, so that the workers only look it up; its world."""

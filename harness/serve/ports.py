@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, NoReturn, TypeVar
@@ -67,6 +67,40 @@ class OneLoopPort:
 
     async def _there(self, work: Coroutine[Any, Any, T]) -> T:
         return await asyncio.wrap_future(self._models.submit(work))
+
+
+class ServedModels:
+    """
+    Hands each call to the port of the model that it is for: an agent's options may name another one than was asked.
+
+    Args:
+        model: Whose port embeds; worlds name the models that do, so that those need not be served.
+        port_of: Gives the port of a model; raises `ModelError` for one that is not served.
+    """
+
+    name = "live"
+
+    def __init__(self, model: str, port_of: Callable[[str], Port]) -> None:
+        self._model = model
+        self._port_of = port_of
+
+    async def chat(self, request: ModelRequest, call: CallInfo) -> Answered:
+        return await self._port_of(request.model).chat(request, call)
+
+    def stream(self, request: ModelRequest, call: CallInfo) -> AsyncIterator[ReplyChunk | Answered]:
+        return self._port_of(request.model).stream(request, call)
+
+    async def embed(self, request: EmbeddingRequest, call: CallInfo) -> AnsweredEmbedding:
+        return await self._port_of(self._model).embed(request, call)
+
+    def chat_sync(self, request: ModelRequest, call: CallInfo) -> Answered:
+        return self._port_of(request.model).chat_sync(request, call)
+
+    def stream_sync(self, request: ModelRequest, call: CallInfo) -> Iterator[ReplyChunk | Answered]:
+        return self._port_of(request.model).stream_sync(request, call)
+
+    def embed_sync(self, request: EmbeddingRequest, call: CallInfo) -> AnsweredEmbedding:
+        return self._port_of(self._model).embed_sync(request, call)
 
 
 class NoModel:

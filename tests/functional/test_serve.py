@@ -84,6 +84,11 @@ def routes(host):
 """
 
 
+JUDGED = ECHO.replace("def build", 'OPTIONS = {"judge": ("", "who answers")}\n\n\ndef build').replace(
+    "question.message])", 'question.message], model=self.ctx.options["judge"])'
+)
+
+
 @pytest.fixture
 def asked(serve, project: ScratchProject):
     """A function: script → a server whose model follows it."""
@@ -199,6 +204,17 @@ def test_a_run_that_fails_says_so_in_the_answer(asked):
     assert (200, False, "failed", "") == (answered.status_code, document["ok"], document["status"], document["answer"])
     assert document["because"].startswith("agent_crash: ModelError: ")
     assert "Traceback" not in answered.text
+
+
+def test_an_option_names_no_model_that_is_not_served(asked, project: ScratchProject):
+    """Whoever may ask is not let at every model that the server's keys would pay for."""
+    project.write("agents/judged/agent.py", JUDGED)
+    served, _ = asked(FOLLOWED_UP)
+
+    told = served.ask("judged", "?", options={"judge": "claude-opus-5-5"}).json()
+
+    assert ("failed", "") == (told["status"], told["answer"])
+    assert "the model `claude-opus-5-5` is not served here" in told["because"]
 
 
 def test_a_run_that_fails_says_so_in_its_stream(asked):

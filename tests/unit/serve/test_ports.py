@@ -12,7 +12,7 @@ import pytest
 from harness.models.port import Answered, AnsweredEmbedding, CallInfo
 from harness.records.faults import ModelError
 from harness.records.messages import EmbeddingReply, EmbeddingRequest, ModelReply, ModelRequest, ReplyChunk
-from harness.serve.ports import NoModel, OneLoopPort
+from harness.serve.ports import NoModel, OneLoopPort, ServedModels
 from harness.serve.workers import LoopThread
 
 REQUEST = ModelRequest(model="m", messages=())
@@ -164,3 +164,39 @@ def test_nobody_answers_where_there_is_no_model():
         with pytest.raises(ModelError, match="started without a model") as failed:
             ask()
         assert "connection" == failed.value.kind
+
+
+class Named(Telling):
+    """A port that answers with the model that it is for."""
+
+    def __init__(self, model: str) -> None:
+        super().__init__()
+        self.model = model
+
+    def answer(self) -> Answered:
+        return Answered(reply=ModelReply(text=self.model))
+
+
+def test_no_other_model_is_asked_than_those_that_are_served():
+    """An agent's option may name a model for a stage: one that is served answers by its own port, no other is asked."""
+
+    def port_of(model):
+        if model not in {"m", "judge"}:
+            raise ModelError("not_found", f"{model} is not served")
+        return Named(model)
+
+    port = ServedModels("m", port_of)
+
+    async def asked(model):
+        request = ModelRequest(model=model, messages=())
+        whole = [piece async for piece in port.stream(request, CALL)][-1]
+        sync = [*port.stream_sync(request, CALL)][-1]
+        replies = (await port.chat(request, CALL), port.chat_sync(request, CALL), whole, sync)
+        return {answered.reply.text for answered in replies}
+
+    assert ({"m"}, {"judge"}) == (asyncio.run(asked("m")), asyncio.run(asked("judge")))
+    for way in ("chat", "stream", "chat_sync", "stream_sync"):
+        with pytest.raises(ModelError, match="opus is not served"):
+            asyncio.run(getattr(port, way)(ModelRequest(model="opus", messages=()), CALL))
+    vectors = EmbeddingRequest("e5", ("text",))  # worlds name the models that embed, agents do not
+    assert port.embed_sync(vectors, CALL).reply == asyncio.run(port.embed(vectors, CALL)).reply
