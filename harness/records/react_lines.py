@@ -73,6 +73,13 @@ def ends_stream(event: Event) -> bool:
     return isinstance(event.data, FinalAnswer) or (isinstance(event.data, ErrorRaised) and event.data.fatal)
 
 
+def one_line(encoded: str) -> str:
+    """JSON as one line for every reader, whatever marks its texts hold."""
+    for mark, escaped in _LINE_BREAKS.items():  # much faster than `translate` on lines that have none
+        encoded = encoded.replace(mark, escaped)
+    return encoded
+
+
 def _observed(result: ToolResult) -> dict[str, Json]:
     value = _decoded(result.text)
     if result.ok:
@@ -94,10 +101,7 @@ def _line(fields: dict[str, Json]) -> str:
         encoded = msgspec.json.encode(fields)
     except UnicodeEncodeError:  # half a character, as a model that was cut off may leave it
         encoded = msgspec.json.encode(_whole_characters(fields))
-    line = encoded.decode()
-    for mark, escaped in _LINE_BREAKS.items():  # much faster than `translate` on lines that have none
-        line = line.replace(mark, escaped)
-    return line
+    return one_line(encoded.decode())
 
 
 def _whole_characters(value: Any) -> Any:

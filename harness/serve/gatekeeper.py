@@ -122,7 +122,10 @@ def check_origin(origin: str, fetch_site: str, host: str) -> None:
     Raises:
         UsageError: It comes from another page.
     """
-    foreign = bool(origin) and urlsplit(origin).netloc.lower() != host.lower()
+    try:
+        foreign = bool(origin) and urlsplit(origin).netloc.lower() != host.lower()
+    except ValueError:
+        foreign = True
     if foreign or fetch_site not in {"", "none", "same-origin"}:
         raise UsageError("wrong-origin", "requests from other pages are refused", hint="ask from a page of this server")
 
@@ -208,9 +211,9 @@ def _too_large() -> UsageError:
 
 
 def _only(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> str:
-    """The header *name*; empty where it is missing or stands there more than once."""
+    """The header *name*; empty where it is missing, and nothing that anybody expects where it stands there twice."""
     found = [value for key, value in headers if key == name]
-    return found[0].decode("latin-1") if len(found) == 1 else ""
+    return b", ".join(found).decode("latin-1")
 
 
 def _address(name: str) -> Any:

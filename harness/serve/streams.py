@@ -12,6 +12,7 @@ from starlette.responses import StreamingResponse
 
 from harness.agents.hosting import HostedRun
 from harness.errors import CouldNotCheckError, HarnessError
+from harness.records.react_lines import one_line
 from harness.records.trace import ErrorRaised, Event
 from harness.records.trace_file import encode_events
 from harness.serve.refusals import HEADERS, Scrub
@@ -79,7 +80,7 @@ async def trace_lines(run: HostedRun) -> AsyncIterator[str]:
 
 def _line(event: Event) -> str:
     try:
-        return encode_events([event]).decode()
+        return one_line(encode_events([event]).decode())
     except UnicodeEncodeError:
         lost = ErrorRaised(kind="bad-text", message="an event holds half a character", where="harness", fatal=False)
         return encode_events([msgspec.structs.replace(event, type=lost.type, data=lost)]).decode()

@@ -52,6 +52,8 @@ def test_own_pages_and_programs_may_ask(origin, fetch_site):
     [
         ("http://evil.test", ""),
         ("null", ""),
+        ("http://[", ""),
+        ("*", ""),
         ("http://127.0.0.1:9000", ""),
         ("http://127.0.0.1:8420.evil.test", ""),
         ("", "cross-site"),

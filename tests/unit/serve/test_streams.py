@@ -43,6 +43,14 @@ def test_each_line_is_an_event():
     assert [1, 1] == [line.count("\n") for line in lines]
 
 
+def test_an_event_is_one_line_for_every_reader():
+    """Some readers end a line at marks that JSON leaves as they are; none of them cuts an event in two."""
+    (line,) = lines_of(FinalAnswer(text="one\u2028two\u2029three\x85four"))
+
+    assert 1 == len(line.splitlines())
+    assert "one\u2028two\u2029three\x85four" == json.loads(line)["data"]["text"]
+
+
 def test_a_failure_is_the_last_line():
     """Numbered on, so that the stream stays a trace."""
     *_, last = lines_of(FinalAnswer(text="7"), error=CouldNotCheckError("bad-world", "no such table"))
