@@ -48,7 +48,10 @@ def add_ultrathink(parser: argparse.ArgumentParser, *, whom: str) -> None:
     """Declare the flags of extended thinking; *whom* says which agent they are for."""
     parser.add_argument("--ultrathink", action="store_true", help=f"think at length from the start; {whom}")
     parser.add_argument(
-        "--ultrathink-budget", type=positive, metavar="N", help="tokens to think with; goes with --ultrathink"
+        "--ultrathink-budget",
+        type=positive,
+        metavar="N",
+        help="tokens to think with, 1024 to 128000 (default 10000); goes with --ultrathink",
     )
 
 

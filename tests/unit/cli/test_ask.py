@@ -249,6 +249,14 @@ def test_a_world_that_is_not_there_is_refused(project, harness):
     assert "--world goes with --ask; golden cases name their own" in beside.err
 
 
+@pytest.mark.parametrize("command", ["run", "serve"])
+def test_help_says_what_a_budget_may_be(harness, command):
+    """The range and the default, before anything is asked."""
+    told = " ".join(harness(command, "--help").out.split())
+
+    assert "tokens to think with, 1024 to 128000 (default 10000)" in told
+
+
 @pytest.mark.parametrize(
     ("data", "note"),
     [
