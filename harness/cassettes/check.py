@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from ipaddress import ip_address
 from itertools import chain
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -29,6 +30,12 @@ UNSENT_HOST = "unsent.invalid"
 SCRIPTED_MODEL = "scripted"
 _LEFT_ALONE = (".partial", ".journal")
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+_PROVIDERS = (
+    "openai.com", "anthropic.com", "googleapis.com", "azure.com", "amazonaws.com", "mistral.ai", "groq.com", "x.ai",
+    "deepseek.com", "openrouter.ai", "together.xyz", "together.ai", "fireworks.ai", "cohere.com", "cohere.ai",
+    "huggingface.co", "perplexity.ai", "cerebras.ai",
+)  # fmt: skip
+"""Domains of which it is known that no local model answers there."""
 _SHA256 = re.compile(r"(sha256:)?[0-9a-f]{64}")
 _RECORD = "record the case again with `harness record --mode all`"
 
@@ -166,14 +173,25 @@ def _prove_embedders(cassette: Cassette) -> Iterator[str]:
 
 def _wrong_address(item: Interaction) -> Iterator[tuple[str, str, str]]:
     """An address that cannot belong to who is said to have answered."""
-    wrong: dict[AnsweredBy, Collection[str]] = {"live": {SCRIPTED_HOST, *_LOOPBACK}, "local": {SCRIPTED_HOST}}
-    if item.kind != "tool" and _host(item) in wrong.get(item.answered_by, ()):
+    host = _host(item)
+    wrong: dict[AnsweredBy, bool] = {
+        "live": host in {SCRIPTED_HOST, *_LOOPBACK}, "local": host == SCRIPTED_HOST or _is_public(host),
+    }  # fmt: skip
+    if item.kind != "tool" and wrong.get(item.answered_by, False):
         because = f"call {item.call} is said to be {item.answered_by}, and went to {_host(item)}"
         yield "provenance-false", because, _RECORD
 
 
 def _host(item: Interaction) -> str:
     return urlsplit(item.uri).hostname or ""
+
+
+def _is_public(host: str) -> bool:
+    """Whether *host* is on the internet, where no model is a local one: by its address, or as a provider's."""
+    try:
+        return ip_address(host).is_global
+    except ValueError:
+        return any(f".{host}".endswith(f".{domain}") for domain in _PROVIDERS)
 
 
 def _check_cells(files: Collection[Path], root: Path, cells: Collection[Cell]) -> Iterator[Problem]:

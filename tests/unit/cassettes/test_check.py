@@ -140,6 +140,8 @@ def test_live_needs_the_models_that_answered(root):
         ("live", URIS["scripted"], "call 1 is said to be live, and went to scripted.invalid"),
         ("live", URIS["local"], "call 1 is said to be live, and went to 127.0.0.1"),
         ("local", URIS["scripted"], "call 1 is said to be local, and went to scripted.invalid"),
+        ("local", URIS["live"], "call 1 is said to be local, and went to api.openai.com"),
+        ("local", "https://8.8.8.8/v1/chat/completions", "call 1 is said to be local, and went to 8.8.8.8"),
         ("scripted", URIS["live"], "says `scripted`, and call 1 went to api.openai.com"),
     ],
 )
