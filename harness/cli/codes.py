@@ -58,6 +58,12 @@ _COMMAND = {
     "no-litellm": Code(
         _USAGE, "Recording and `--wire` need packages that are not installed", 'pip install "tapegate[record]"'
     ),
+    "no-scipy": Code(_USAGE, "A statistic needs packages that are not installed", 'pip install "tapegate[stats]"'),
+    "bad-numbers": Code(
+        _USAGE,
+        "A statistic was asked of numbers for which it means nothing, such as more passes than trials",
+        "the message says which number, and in what range it must lie",
+    ),
 }
 
 _PROJECT = {
