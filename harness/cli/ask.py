@@ -41,7 +41,8 @@ def ask(args: argparse.Namespace, output: Output) -> ExitCode:
         on_event=telling.event,
     )
     if trial.could_not_check:
-        raise CouldNotCheckError(trial.code or "ask-failed", trial.could_not_check)
+        code = trial.code or "ask-failed"
+        raise CouldNotCheckError(code, trial.could_not_check, hint=f"`harness explain {code}`")
     return telling.end(trial)
 
 

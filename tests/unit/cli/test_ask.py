@@ -225,10 +225,7 @@ def test_ultrathink_names_its_agent(project, harness, words):
 
 def test_the_world_can_be_named(project, harness):
     """The agent gets the tools of that world."""
-    world = project / "goldensets" / "worlds" / "library"
-    world.mkdir()
-    (world / "world.yaml").write_text('format: 1\nabout: Books\nnow: "2026-03-10T09:00:00+00:00"\nuser: vera\n')
-    (world / "tools.py").write_text(LIBRARY)
+    _write_library(project, LIBRARY)
     script = "format: 1\nsteps:\n- expect: {tools: [find_book]}\n  reply: {text: None.}\n"
     with ScriptedServer() as server:
         session = server.open(parse_script(script))
@@ -237,6 +234,35 @@ def test_the_world_can_be_named(project, harness):
         session.close()
 
     assert (ended.code, ended.out) == (ExitCode.PASS, "None.\n")
+
+
+def test_what_a_tool_lacks_is_told_with_what_explains_it(project, harness):
+    """A store that does not answer: no answer counts, and the next command is named."""
+    unplugged = LIBRARY.replace('return "none"', 'raise CouldNotCheckError("news-store-unreachable", "nobody there")')
+    tools = f"from harness.errors import CouldNotCheckError\n{unplugged}"
+    _write_library(project, tools)
+    script = """
+format: 1
+steps:
+- reply: {tool_calls: [{name: find_book, args: {title: Emma}}]}
+- expect: {tool_result: {name: find_book, contains: nobody there}}
+  reply: {text: None.}
+"""
+    with ScriptedServer() as server:
+        session = server.open(parse_script(script))
+        told = ["--lean", "--model", "m", "--base-url", session.openai_base_url, "--world", "library"]
+        ended = harness("run", "--ask", "Which books are there?", *told)
+        session.close()
+
+    assert ended.code == ExitCode.COULD_NOT_CHECK
+    assert "error[news-store-unreachable]: nobody there\n\nhint: `harness explain news-store-unreachable`" in ended.err
+
+
+def _write_library(project, tools):
+    world = project / "goldensets" / "worlds" / "library"
+    world.mkdir()
+    (world / "world.yaml").write_text('format: 1\nabout: Books\nnow: "2026-03-10T09:00:00+00:00"\nuser: vera\n')
+    (world / "tools.py").write_text(tools)
 
 
 def test_a_world_that_is_not_there_is_refused(project, harness):
