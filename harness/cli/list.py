@@ -64,7 +64,7 @@ def sets(config: Config) -> list[ListedItem]:
 
 
 def contracts(config: Config) -> list[ListedItem]:
-    """Built-in contracts, and the project's own."""
+    """Built-in contracts in the order in which they are asked, then the project's own."""
     from harness.contracts.catalogue import load_modules
     from harness.reports.documents import ListedItem
 
@@ -75,7 +75,7 @@ def contracts(config: Config) -> list[ListedItem]:
             about=contract.about,
             more={"kind": contract.kind, "version": contract.version, "designs": list(contract.designs)},
         )
-        for name, contract in sorted(found.items())
+        for name, contract in found.items()  # in the order in which they are asked
     ]
 
 

@@ -64,3 +64,11 @@ def test_a_wrong_word_lists_the_right_ones(harness):
 
     assert error.startswith("error[bad-arguments]: argument what: invalid choice: 'agnets'")
     assert "contracts" in error
+
+
+def test_contracts_come_in_the_order_of_their_numbers(harness):
+    """CX2 comes before CX10, and the common ones before those of a design."""
+    names = [item["name"] for item in harness("list", "contracts", "--json").document]
+
+    assert [f"CX{n}" for n in range(1, 16)] == names[:15]
+    assert names.index("CD2") < names.index("CD10")
