@@ -12,8 +12,14 @@ from harness.testing.builders import answer, check, make_trace
 
 CASES = {case.id: case for case in load_set(Path(__file__).parents[2] / "goldensets" / "deep_think.yaml").cases}
 
-SHEEP_ZH = (["还剩 9 只。", "九只羊留了下来。"], ["还剩 8 只。", "17 − 9 = 8，所以剩 8 只。"])
-SHEEP_EN = (["9 sheep are left.", "Nine: all but nine ran away."], ["8 are left.", "None are left."])
+SHEEP_ZH = (
+    ["还剩 9 只。", "九只羊留了下来。"],
+    ["还剩 8 只。", "17 − 9 = 8，所以剩 8 只。", "17 只羊，除 9 只外都跑了，还剩几只？"],
+)
+SHEEP_EN = (
+    ["9 sheep are left.", "Nine: all but nine ran away."],
+    ["8 are left.", "None are left.", "17 sheep, all but 9 run away. How many are left?"],
+)
 PROOF_ZH = (
     ["和是偶数：(2k+1)+(2m+1)=2(k+m+1)。", "设 2n + 1 和 2m + 1，其和为偶数。"],
     ["和是偶数。", "(2k+1)+(2m+1) 是奇数。"],
