@@ -23,6 +23,7 @@ COMMANDS = {
     "run": "replay golden cases offline and judge them (the default mode: no key, no network)",
     "record": "run golden cases against a real model and keep its traffic",
     "serve": "serve every design over HTTP: questions, streams, recordings",
+    "report": "render a run as Markdown, JUnit, SARIF, GitHub annotations or JSON",
     "accept": "make a run the committed baseline",
     "list": "list agents, sets, contracts or models",
     "cassettes": "check, show, explain, redact or export recordings",

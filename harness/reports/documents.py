@@ -33,6 +33,15 @@ class AcceptDocument(msgspec.Struct, frozen=True, kw_only=True):
     known: int
 
 
+class ReportDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """`harness report`: the report itself unless `--out` took it, and the files that were written."""
+
+    run: str
+    format: Literal["markdown", "junit", "sarif", "github", "json"]
+    text: str
+    written: tuple[str, ...]
+
+
 class Check(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that `harness doctor` looked at; *fix* says what to do where it is not ok."""
 
@@ -148,6 +157,7 @@ DOCUMENTS: dict[str, Any] = {
     "serve-answer": AnswerDocument,
     "record": RecordDocument,
     "accept": AcceptDocument,
+    "report": ReportDocument,
     "list": list[ListedItem],
     "cassettes-check": CassettesDocument,
     "cassettes": CassetteTextDocument,

@@ -1,0 +1,133 @@
+"""A run in GitHub's Markdown: for people, for the summary of a job, and for a comment on a pull request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from harness.records.messages import Usage
+from harness.records.run import CaseVerdict, RunRecord
+from harness.reports.escaping import markdown_code
+from harness.reports.problems import Kind, Problem, Rule, problems, trial_name
+from harness.reports.screen import clip, one_line
+
+MARKER = "<!-- tapegate-report -->"
+"""First line of a comment: by it, the next run finds the comment that it replaces."""
+MOST_BYTES = 60_000
+"""GitHub takes 65,536 characters in a comment."""
+_MOST_COLUMNS = 400
+_TITLES: dict[Kind, str] = {
+    "could_not_check": "Could not check",
+    "broken": "Broken",
+    "known": "Known failures (in the baseline, for the same recording)",
+    "advisory": "Advisory",
+}
+_COLUMNS = ("agent", "model", "answered by", "cases kept", "known", "broken", "could not check", "calls", "tokens")
+
+
+def markdown(
+    record: RunRecord, *, rules: Mapping[str, Rule] | None = None, prefix: str = "", most_bytes: int = MOST_BYTES
+) -> str:
+    """
+    Render *record*: what came of it, a table of the designs, then each problem with its evidence, the gravest first.
+
+    Args:
+        record: The run.
+        rules: What is known of contracts and error codes, by id: their first sentence is shown once.
+        prefix: The project's folder from the root of the repository; empty where they are the same.
+        most_bytes: Problems are left out, with their number, where the text would be longer.
+    """
+    head = "\n\n".join([f"## tapegate: {headline(record)}", _counts(record), _table(record.results)])
+    foot = _foot(record)
+    room = most_bytes - len(head.encode()) - len(foot.encode()) - 200
+    found = problems(record, prefix=prefix)
+    shown: list[str] = []
+    told = 0
+    for text, is_problem in _parts(found, rules or {}):
+        room -= len(text.encode()) + 1
+        if room < 0:
+            shown.append(f"\n… and {len(found) - told} more; `harness report {record.run} --format json` has all.")
+            break
+        shown.append(text)
+        told += is_problem
+    return "\n".join([head, *shown, "", foot, ""])
+
+
+def comment(record: RunRecord, *, rules: Mapping[str, Rule] | None = None, prefix: str = "") -> str:
+    """The same as the body of a comment that the next run replaces: it begins with `MARKER`."""
+    return f"{MARKER}\n{markdown(record, rules=rules, prefix=prefix)}"
+
+
+def headline(record: RunRecord) -> str:
+    """The verdict on the run in capital letters."""
+    if record.totals.could_not_check:
+        return "COULD NOT CHECK"
+    if record.totals.broken > record.totals.known:
+        return "BROKEN"
+    return "KEPT" if record.results else "NOTHING RUN"
+
+
+def _counts(record: RunRecord) -> str:
+    totals = record.totals
+    return (
+        f"{totals.kept} of {totals.trials} trials kept, {totals.broken - totals.known} broken, {totals.known} known,"
+        f" {totals.could_not_check} could not be checked." + (" Part of the matrix only." if record.partial else "")
+    )
+
+
+def _table(results: Sequence[CaseVerdict]) -> str:
+    groups: dict[tuple[str, str, str], list[CaseVerdict]] = {}
+    for verdict in results:
+        groups.setdefault((verdict.agent, verdict.model, verdict.provenance), []).append(verdict)
+    lines = [f"| {' | '.join(_COLUMNS)} |", f"|{'---|' * 3}{'---:|' * (len(_COLUMNS) - 3)}"]
+    for (agent, model, provenance), verdicts in sorted(groups.items()):
+        every = {(v.set, v.case) for v in verdicts}
+        lost = {(v.set, v.case) for v in verdicts if v.verdict != "kept"}
+        tokens = sum((v.tokens for v in verdicts), Usage())
+        cells = (
+            markdown_code(agent),
+            markdown_code(model),
+            provenance,
+            f"{len(every) - len(lost)}/{len(every)}",
+            sum(v.known for v in verdicts),
+            sum(v.verdict == "broken" and not v.known for v in verdicts),
+            sum(v.verdict == "could_not_check" for v in verdicts),
+            f"{sum(v.llm_calls for v in verdicts):,}",
+            f"{tokens.input + tokens.output:,}",
+        )
+        lines.append(f"| {' | '.join(map(str, cells))} |")
+    return "\n".join(lines)
+
+
+def _parts(found: Sequence[Problem], rules: Mapping[str, Rule]) -> Iterator[tuple[str, bool]]:
+    """Lines to write, and whether each is a problem: a title before each kind, help at the first problem of a rule."""
+    kind, explained = "", set()
+    for problem in found:
+        text = _problem(problem)
+        if problem.rule in rules and problem.rule not in explained:
+            explained.add(problem.rule)
+            text += f"\n  - rule: {_code(rules[problem.rule].about)}"
+        title = "" if problem.kind == kind else f"\n### {_TITLES[problem.kind]}\n\n"
+        kind = problem.kind
+        yield title + text, True
+
+
+def _problem(problem: Problem) -> str:
+    lines = [
+        f"- {_code(problem.rule)} {_code(trial_name(problem.verdict))}, answered by: {problem.verdict.provenance}",
+        f"  - {_code(problem.because)}",
+    ]
+    lines += [f"  - evidence: {problem.evidence}"] if problem.evidence else []
+    lines += [f"  - at {_code(problem.at)}"] if problem.at else []
+    return "\n".join(lines)
+
+
+def _foot(record: RunRecord) -> str:
+    versions = record.manifest.get("versions")
+    version = versions.get("tapegate", "") if isinstance(versions, dict) else ""
+    answered = ", ".join(sorted({verdict.provenance for verdict in record.results}))
+    made = f" by tapegate {_code(str(version))}" if version else ""
+    return f"Run {_code(record.run)}{made}; answered by: {answered or 'nobody'}. Replayed offline: no sample is new."
+
+
+def _code(text: str) -> str:
+    return markdown_code(clip(one_line(text), _MOST_COLUMNS))
