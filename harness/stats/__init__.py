@@ -4,14 +4,12 @@ from harness.stats.bootstrap import Estimate, Measure, bootstrap_interval, boots
 from harness.stats.clusters import clustered_interval, clustered_standard_error
 from harness.stats.multiple import holm
 from harness.stats.paired import Alternative, Pairs, mcnemar_exact, pair, paired_interval, paired_standard_error
+from harness.stats.pairs_power import pairs_needed, pairs_power, smallest_detectable_loss
 from harness.stats.permutation import RateComparison, permutation_test
 from harness.stats.power import (
     cases_needed,
-    pairs_needed,
-    pairs_power,
     power_of,
     smallest_detectable_drop,
-    smallest_detectable_loss,
     smallest_detectable_shift,
     suite_smallest_detectable,
     suite_trials_needed,

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, lru_cache
-from math import ceil, comb, exp, floor, lgamma, log, sqrt
+from functools import lru_cache
+from math import ceil, comb, sqrt
 from statistics import NormalDist
 
-from harness.stats.paired import mcnemar_exact
+from harness.stats.binomial import binomial
 from harness.stats.samples import StatsInputError, Tally, check_finite, check_rate, check_share, check_tally
 
 POWER = 0.8
+"""The chance to see a change, where nothing else is said."""
+
 ALPHA = 0.05
-MOST = 20_000
-"""Where the search for a number of trials ends: more than anybody runs."""
+"""The chance of a false alarm, where nothing else is said."""
 
 EXACT_TRIALS = 40
 """Up to so many trials a side the power of two rates is counted out."""
-
-EXACT_CHANGES = 500
-"""Up to so many changed cases the limits of McNemar's test are found in integers, past it in floating point."""
 
 
 def power_of(baseline_rate: float, candidate_rate: float, trials: int, *, alpha: float = ALPHA) -> float:
@@ -38,12 +36,12 @@ def power_of(baseline_rate: float, candidate_rate: float, trials: int, *, alpha:
     check_tally(0, trials)
     check_share("alpha", alpha)
     if trials <= EXACT_TRIALS:
-        before = [_binomial(count, trials, baseline_rate) for count in range(trials + 1)]
-        after = [_binomial(count, trials, candidate_rate) for count in range(trials + 1)]
+        before = [binomial(count, trials, baseline_rate) for count in range(trials + 1)]
+        after = [binomial(count, trials, candidate_rate) for count in range(trials + 1)]
         return min(1.0, sum(before[one] * after[other] for one, other in _rejected(trials, alpha)))
     shift = sqrt(trials) * abs(candidate_rate - baseline_rate)
     pooled, own = _deviations(baseline_rate, candidate_rate)
-    limit = _z(1 - alpha / 2) * pooled
+    limit = normal_quantile(1 - alpha / 2) * pooled
     if own == 0:
         return 1.0 if shift > limit else 0.0
     return NormalDist().cdf((shift - limit) / own) + NormalDist().cdf((-shift - limit) / own)
@@ -66,7 +64,7 @@ def trials_needed(
     if difference == 0:
         return None
     pooled, own = _deviations(baseline_rate, candidate_rate)
-    normal: float = ((_z(1 - alpha / 2) * pooled + _z(power) * own) / difference) ** 2
+    normal: float = ((normal_quantile(1 - alpha / 2) * pooled + normal_quantile(power) * own) / difference) ** 2
     if normal <= 2 * EXACT_TRIALS:
         for trials in range(1, EXACT_TRIALS + 1):
             if power_of(baseline_rate, candidate_rate, trials, alpha=alpha) >= power:
@@ -86,7 +84,8 @@ def smallest_detectable_drop(
         StatsInputError: The rate lies outside [0, 1], *power* or *alpha* outside (0, 1), or *trials* is less than 1.
     """
     check_share("power", power)
-    return _smallest(
+    check_rate("a rate", baseline_rate)
+    return smallest_seen(
         lambda drop: power_of(baseline_rate, baseline_rate - drop, trials, alpha=alpha), baseline_rate, power
     )
 
@@ -103,7 +102,7 @@ def smallest_detectable_shift(standard_error: float, *, power: float = POWER, al
     """
     if not standard_error >= 0:
         raise StatsInputError(f"a standard error is at least 0, not {standard_error}")
-    return (_z(1 - alpha / 2) + _z(power)) * standard_error
+    return (normal_quantile(1 - alpha / 2) + normal_quantile(power)) * standard_error
 
 
 def cases_needed(
@@ -127,7 +126,9 @@ def cases_needed(
     check_finite("a shift and variances", (shift, between, within))
     if shift == 0 or between < 0 or within < 0:
         raise StatsInputError("a shift is not 0, and variances are not negative")
-    return max(1, ceil(((_z(1 - alpha / 2) + _z(power)) / shift) ** 2 * (between + within) - 1e-9))
+    return max(
+        1, ceil(((normal_quantile(1 - alpha / 2) + normal_quantile(power)) / shift) ** 2 * (between + within) - 1e-9)
+    )
 
 
 def suite_smallest_detectable(
@@ -157,84 +158,10 @@ def suite_trials_needed(cases: Sequence[Tally], change: float, *, power: float =
     if change == 0:
         raise StatsInputError("a change is not 0")
     variance = _suite_variance(cases)
-    return max(1, ceil(2 * variance * ((_z(1 - alpha / 2) + _z(power)) / change) ** 2 - 1e-9))
+    return max(1, ceil(2 * variance * ((normal_quantile(1 - alpha / 2) + normal_quantile(power)) / change) ** 2 - 1e-9))
 
 
-def pairs_power(lost: float, gained: float, pairs: int, *, alpha: float = ALPHA) -> float:
-    """
-    Return the chance that McNemar's exact two-sided test at *alpha* sees a change, computed exactly.
-
-    The number of cases that change is binomial, and so is their split: S. W. Duffy, "Asymptotic and exact power for the McNemar
-    test and its analogue with R controls per case", Biometrics 40 (1984) 1005–1015.
-
-    Args:
-        lost: The chance that a case passes before and fails after.
-        gained: The chance that it fails before and passes after; both together at most 1.
-        pairs: Cases with one trial on each side, at least 1.
-        alpha: The chance of a false alarm at most.
-
-    Raises:
-        StatsInputError: A number is out of range.
-    """
-    changing = lost + gained
-    check_rate("the chance of a loss", lost)
-    check_rate("the chance of a gain", gained)
-    check_rate("the chance of a change", changing)
-    check_tally(0, pairs)
-    check_share("alpha", alpha)
-    if changing == 0:
-        return 0.0
-    share = min(1.0, lost / changing)
-    return min(
-        1.0,
-        sum(
-            _binomial(changed, pairs, changing) * _rejection(changed, share, alpha)
-            for changed in _likely(pairs, changing)
-        ),
-    )
-
-
-def pairs_needed(lost: float, gained: float, *, power: float = POWER, alpha: float = ALPHA) -> int | None:
-    """
-    Return the cases that McNemar's exact test needs to see a change of *lost* against *gained*; None where they are equal.
-
-    A number at which `pairs_power` reaches *power* and with one case fewer does not, searched upwards from the normal
-    approximation of R. J. Connor, "Sample size for testing differences in proportions for the paired-sample design", Biometrics
-    43 (1987) 207–211. None past `MOST` cases too.
-
-    Raises:
-        StatsInputError: A number is out of range.
-    """
-    check_share("power", power)
-    changing, net = lost + gained, abs(lost - gained)
-    pairs_power(lost, gained, 1, alpha=alpha)
-    if net == 0:
-        return None
-    approximate = (_z(1 - alpha / 2) * sqrt(changing) + _z(power) * sqrt(max(0.0, changing - net * net))) / net
-    return _first_enough(
-        lambda pairs: pairs_power(lost, gained, pairs, alpha=alpha) >= power, max(1, floor(approximate**2))
-    )
-
-
-def smallest_detectable_loss(
-    pairs: int, *, gained: float = 0.0, power: float = POWER, alpha: float = ALPHA
-) -> float | None:
-    """
-    Return the smallest share of cases lost, beside *gained* ones, that McNemar's exact test sees; None where it cannot see any.
-
-    Raises:
-        StatsInputError: A number is out of range.
-    """
-    check_share("power", power)
-    return _smallest(
-        lambda more: pairs_power(min(gained + more, 1 - gained), gained, pairs, alpha=alpha),
-        1 - 2 * gained,
-        power,
-        gained,
-    )
-
-
-def _smallest(power_at: Callable[[float], float], most: float, power: float, offset: float = 0.0) -> float | None:
+def smallest_seen(power_at: Callable[[float], float], most: float, power: float, offset: float = 0.0) -> float | None:
     """The smallest x in [0, most] whose power suffices, plus *offset*, by bisection."""
     if most <= 0 or power_at(most) < power:
         return None
@@ -245,18 +172,9 @@ def _smallest(power_at: Callable[[float], float], most: float, power: float, off
     return offset + high
 
 
-def _first_enough(enough: Callable[[int], bool], start: int) -> int | None:
-    """A count from *start* on that is enough while one fewer is not, in steps that double and then halve."""
-    low, step = start - 1, 1
-    while not enough(low + step):
-        low, step = low + step, 2 * step
-        if low > MOST:
-            return None
-    high = low + step
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+def normal_quantile(share: float) -> float:
+    check_share("power or alpha", share)
+    return NormalDist().inv_cdf(share)
 
 
 def _deviations(baseline_rate: float, candidate_rate: float) -> tuple[float, float]:
@@ -289,44 +207,3 @@ def _suite_variance(cases: Sequence[Tally]) -> float:
         check_tally(*case)
     rates = [(case.passes + 1) / (case.trials + 2) for case in cases]
     return sum(rate * (1 - rate) for rate in rates) / len(cases) ** 2
-
-
-def _z(share: float) -> float:
-    check_share("power or alpha", share)
-    return NormalDist().inv_cdf(share)
-
-
-def _binomial(successes: int, trials: int, chance: float) -> float:
-    """The chance of exactly so many successes; by logarithms, for thousands of trials."""
-    if chance in {0.0, 1.0}:
-        return float(successes == round(trials * chance))
-    ways = lgamma(trials + 1) - lgamma(successes + 1) - lgamma(trials - successes + 1)
-    return exp(ways + successes * log(chance) + (trials - successes) * log(1 - chance))
-
-
-def _likely(trials: int, chance: float) -> range:
-    """Counts whose chances add up to 1 but for 1e-12 or so."""
-    middle, reach = trials * chance, 8 * sqrt(trials * chance * (1 - chance)) + 8
-    return range(max(0, floor(middle - reach)), min(trials, ceil(middle + reach)) + 1)
-
-
-def _rejection(changed: int, share: float, alpha: float) -> float:
-    """The chance that the test rejects when *changed* cases changed, each lost with chance *share*."""
-    limit = _largest_rejected(changed, alpha)
-    likely = _likely(changed, share)
-    return sum(_binomial(lost, changed, share) for lost in likely if lost <= limit or lost >= changed - limit)
-
-
-@cache
-def _largest_rejected(changed: int, alpha: float) -> int:
-    """The largest count on the rarer side that the test rejects; −1 where it never does."""
-    if changed > EXACT_CHANGES:
-        tail, count = 0.0, _likely(changed, 0.5).start
-        while (tail := tail + _binomial(count, changed, 0.5)) <= alpha / 2:
-            count += 1
-        return count - 1
-    low, high = -1, changed // 2
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if mcnemar_exact(middle, changed - middle) <= alpha else (low, middle - 1)
-    return low

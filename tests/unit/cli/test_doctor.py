@@ -30,7 +30,7 @@ def test_a_sound_project_has_nothing_to_mend(project, checks):
 
     assert code == ExitCode.PASS
     assert list(found) == [
-        "python", "extra `record`", "extra `newsdesk`", "extra `serve`", "libyaml", "network guard", "keys", "project", "folder goldensets", "folder agents",
+        "python", "extra `record`", "extra `newsdesk`", "extra `serve`", "extra `stats`", "libyaml", "network guard", "keys", "project", "folder goldensets", "folder agents",
         "folder cassettes", "folder reports", "folder .cache", "golden sets", "cassettes",
     ]  # fmt: skip
     assert {check["state"] for check in found.values()} <= {"ok", "warn"}

@@ -13,20 +13,16 @@ from harness.stats import (
     StatsInputError,
     Tally,
     cases_needed,
-    mcnemar_exact,
-    pairs_needed,
-    pairs_power,
     permutation_test,
     power_of,
     smallest_detectable_drop,
-    smallest_detectable_loss,
     smallest_detectable_shift,
     suite_smallest_detectable,
     suite_trials_needed,
     tally,
     trials_needed,
 )
-from harness.stats import power as power_module
+from harness.stats.power import EXACT_TRIALS
 
 RATES = st.floats(0.02, 0.98)
 
@@ -71,7 +67,7 @@ def test_a_shift_is_seen_from_so_many_standard_errors_on() -> None:
     assert pytest.approx(2.8016, abs=1e-4) == smallest_detectable_shift(1.0)
 
 
-@given(RATES, RATES, st.integers(power_module.EXACT_TRIALS + 1, 500))
+@given(RATES, RATES, st.integers(EXACT_TRIALS + 1, 500))
 def test_power_grows_with_trials(one: float, other: float, trials: int) -> None:
     """More trials see more, and direction does not matter."""
     assert 0 <= power_of(one, other, trials) <= power_of(one, other, trials + 1) + 1e-12 <= 1 + 2e-12
@@ -106,10 +102,8 @@ def test_the_smallest_drop_is_just_seen(rate: float, trials: int) -> None:
 
 
 def test_what_cannot_be_seen_is_none() -> None:
-    """Equal rates and equal flows need no number, five cases see no loss, and what is at 0 cannot fall."""
+    """Equal rates need no number, and what is at 0 cannot fall."""
     assert trials_needed(0.5, 0.5) is None
-    assert pairs_needed(0.1, 0.1) is None
-    assert smallest_detectable_loss(5) is None
     assert smallest_detectable_drop(0.0, 1000) is None
 
 
@@ -117,47 +111,6 @@ def test_equal_rates_are_called_different_no_more_often_than_alpha_says() -> Non
     """Without a difference, power is the chance of a false alarm: α by the approximation, at most α where it is counted."""
     assert pytest.approx(0.05) == power_of(0.4, 0.4, 300)
     assert 0 < power_of(0.4, 0.4, 30) <= 0.05
-
-
-@pytest.mark.parametrize(("lost", "gained", "pairs"), [(0.3, 0.1, 12), (0.5, 0.0, 9), (0.2, 0.2, 15), (1.0, 0.0, 7)])
-def test_power_of_pairs_is_counted_out(lost: float, gained: float, pairs: int) -> None:
-    """Adding up every possible outcome that the test rejects gives the same power."""
-    expected = 0.0
-    for losses in range(pairs + 1):
-        for gains in range(pairs - losses + 1):
-            ways = comb(pairs, losses) * comb(pairs - losses, gains)
-            chance = ways * lost**losses * gained**gains * (1 - lost - gained) ** (pairs - losses - gains)
-            expected += chance * (mcnemar_exact(losses, gains) <= 0.05)
-
-    assert pytest.approx(expected, abs=1e-9) == pairs_power(lost, gained, pairs)
-
-
-@pytest.mark.parametrize(("lost", "gained"), [(0.2, 0.1), (0.25, 0.0), (0.05, 0.3), (0.04, 0.01)])
-def test_needed_pairs_reach_the_power(lost: float, gained: float) -> None:
-    """So many cases reach 80 %, and one fewer does not."""
-    needed = pairs_needed(lost, gained)
-
-    assert needed is not None
-    assert pairs_power(lost, gained, needed) >= 0.8 > pairs_power(lost, gained, needed - 1)
-
-
-def test_limits_in_integers_and_in_floating_point_agree(monkeypatch: pytest.MonkeyPatch) -> None:
-    """McNemar's limits for up to 300 changed cases are the same by both ways of finding them."""
-    exact = [power_module._largest_rejected(changed, 0.05) for changed in range(1, 301)]
-    power_module._largest_rejected.cache_clear()
-    monkeypatch.setattr(power_module, "EXACT_CHANGES", 0)
-    floating = [power_module._largest_rejected(changed, 0.05) for changed in range(1, 301)]
-    power_module._largest_rejected.cache_clear()
-
-    assert exact == floating
-
-
-def test_a_loss_among_single_trials() -> None:
-    """Twenty cases see a loss of 37 % of them, a hundred one of 8 %; gains beside it make it harder to see."""
-    found = [smallest_detectable_loss(20), smallest_detectable_loss(100), smallest_detectable_loss(100, gained=0.05)]
-
-    assert [0.37, 0.08, 0.19] == [loss and round(loss, 2) for loss in found]
-    assert pytest.approx(0.8, abs=1e-6) == pairs_power(found[2] or 0, 0.05, 100)
 
 
 def test_a_suite_sees_less_of_fewer_trials() -> None:
@@ -200,8 +153,7 @@ def test_the_suites_promise_by_simulation() -> None:
         (lambda: cases_needed(0.1, between=-1), "a shift is not 0, and variances are not negative"),
         (lambda: suite_trials_needed([Tally(1, 2)], 0), "a change is not 0"),
         (lambda: suite_smallest_detectable([], 3), "at least one case is needed, not 0"),
-        (lambda: pairs_power(0.7, 0.7, 3), "the chance of a change lies between 0 and 1, not at 1.4"),
-        (lambda: pairs_power(0.1, 0.0, 0), "at least one trial is needed, not 0"),
+        (lambda: smallest_detectable_drop(-0.1, 3), "a rate lies between 0 and 1, not at -0.1"),
     ],
 )
 def test_what_means_nothing_is_refused(call, text: str) -> None:
