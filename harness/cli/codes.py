@@ -337,7 +337,9 @@ _RUN = {
     "cannot-write": Code(
         _CHECK, "A run folder cannot be written", "make room, change its permissions, or pass `--out DIR`"
     ),
-    "cannot-write-report": Code(_CHECK, "A report cannot be written", "make room, or name another file with `--out FILE`"),
+    "cannot-write-report": Code(
+        _CHECK, "A report cannot be written", "make room, or name another file with `--out FILE`"
+    ),
     "unknown-format": Code(
         _USAGE, "A file has a newer format than this version reads", "update tapegate, or make the file again"
     ),

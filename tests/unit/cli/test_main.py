@@ -66,8 +66,7 @@ def test_an_unknown_command_suggests_the_nearest(harness):
 
     assert (ended.code, ended.out) == (ExitCode.USAGE, "")
     assert ended.err == (
-        "error[no-such-command]: no command named `rnu`\n\n"
-        f"hint: did you mean `run`? commands: {', '.join(COMMANDS)}\n"
+        f"error[no-such-command]: no command named `rnu`\n\nhint: did you mean `run`? commands: {', '.join(COMMANDS)}\n"
     )
 
 
