@@ -51,6 +51,13 @@ def render_run(
     return "\n\n".join(part for part in parts if part)
 
 
+def render_verdict(verdict: CaseVerdict, *, width: int = 80, paint: Paint = plain) -> str:
+    """Render what is wrong with one trial, as `render_run` does for each; the empty string where nothing is."""
+    if verdict.verdict == "kept":
+        return ""
+    return _broken(verdict, width, paint) if verdict.verdict == "broken" else _unchecked([verdict], width, paint)
+
+
 def fold(unchecked: Iterable[CaseVerdict]) -> list[list[CaseVerdict]]:
     """Put trials that could not be checked for one cause into one group, the largest first."""
     groups: dict[tuple[str, str, str], list[CaseVerdict]] = {}

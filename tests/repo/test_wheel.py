@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import zipfile
@@ -9,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from harness.testing.project import ScratchProject
+
 ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.fixture(scope="module")
-def names(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Names of the files in a freshly built wheel."""
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A freshly built wheel."""
     folder = tmp_path_factory.mktemp("wheel")
     command = [
         sys.executable,
@@ -29,7 +32,13 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
         str(ROOT),
     ]
     subprocess.run(command, check=True, capture_output=True)
-    (wheel,) = folder.glob("tapegate-*.whl")
+    (built,) = folder.glob("tapegate-*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def names(wheel: Path) -> list[str]:
+    """Names of the files in the wheel."""
     with zipfile.ZipFile(wheel) as archive:
         return archive.namelist()
 
@@ -50,3 +59,36 @@ def test_reference_agents_travel_as_data(names: list[str]) -> None:
 def test_typed(names: list[str]) -> None:
     """Type checkers of users read our annotations."""
     assert "harness/py.typed" in names
+
+
+def test_installed_wheel_brings_the_pytest_plugin(wheel: Path, tmp_path: Path) -> None:
+    """In a repository of a user's, beside a distribution whose package is `agents`, pytest finds plugin and trials."""
+    installed = tmp_path / "installed"
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", str(installed)]
+    subprocess.run([*command, str(wheel)], check=True, capture_output=True)
+    (installed / "agents").mkdir()
+    (installed / "agents" / "__init__.py").write_text("class Runner:\n    pass\n")
+    project = ScratchProject(tmp_path / "repository")
+    project.write(
+        "tests/test_own.py",
+        f"""
+        from agents import Runner
+        import harness
+
+        def test_installed(harness_run):
+            assert harness.__file__.startswith({str(installed)!r})
+            harness_run("smoke/weather").check()
+        """,
+    )
+    path = {"PYTHONPATH": str(installed)}
+    assert 0 == project.harness("record", "--model", "scripted", **path).exit_code
+    assert 0 == project.harness("run", **path).exit_code
+    assert 0 == project.harness("accept", "--reason", "first", **path).exit_code
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", "--harness", "-v", "-p", "no:cacheprovider"],
+        cwd=project.folder, env=os.environ | path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert 0 == ran.returncode, ran.stdout
+    assert "goldensets/smoke.yaml::example::weather[scripted-0] PASSED" in ran.stdout
+    assert "tests/test_own.py::test_installed PASSED" in ran.stdout

@@ -9,7 +9,7 @@ from harness.records.finding import Finding
 from harness.records.messages import Usage
 from harness.records.run import CaseVerdict, RunRecord, Totals
 from harness.reports.screen import ansi, display_width
-from harness.reports.terminal import fold, record_command, render_run
+from harness.reports.terminal import fold, record_command, render_run, render_verdict
 
 
 def verdict(case: str = "S1-de", state: str = "kept", **changes) -> CaseVerdict:
@@ -98,6 +98,14 @@ BROKEN  1 of 2 trials kept, 1 broken; run r1, 8 ms
 
 hint: run `harness run shared --agent lean_react --case S3-de` again after mending CX13"""
     )
+
+
+def test_one_verdict_alone_is_shown_as_in_a_run():
+    """What is wrong with one trial reads as it does on the screen of a run, known or not; a kept one has nothing to say."""
+    for wrong in (broken(), missed("S1-de")):
+        assert render_verdict(wrong, width=100) in render_run(record(wrong), width=100)
+    assert render_verdict(broken()) == render_verdict(broken(known=True))
+    assert "" == render_verdict(verdict())
 
 
 def test_a_known_failure_is_counted_but_not_shown():
