@@ -317,6 +317,11 @@ _RUN = {
     "no-such-run": Code(_USAGE, "There is no run of that name, or more than one matches", "give more of its id"),
     "bad-run": Code(_USAGE, "A file of a run folder is damaged", "`harness run` makes a new one"),
     "bad-trace": Code(_USAGE, "A trace of a run is damaged", "`harness run` makes a new one"),
+    "nothing-to-diff": Code(
+        _NOTHING,
+        "`harness diff` found no trial that is in both runs",
+        "loosen its flags; two designs are compared by giving --agent twice",
+    ),
     "unfinished-run": Code(_USAGE, "The run was cut off before its end", "harness run --resume RUN"),
     "stale-run": Code(
         _CHECK, "Golden sets, agents or cassettes have changed since the run was made", "`harness run` makes a new one"

@@ -24,6 +24,7 @@ COMMANDS = {
     "record": "run golden cases against a real model and keep its traffic",
     "serve": "serve every design over HTTP: questions, streams, recordings",
     "report": "render a run as Markdown, JUnit, SARIF, GitHub annotations or JSON",
+    "diff": "show how the trajectories of two runs differ, turn by turn",
     "accept": "make a run the committed baseline",
     "list": "list agents, sets, contracts or models",
     "cassettes": "check, show, explain, redact or export recordings",

@@ -11,7 +11,8 @@ from typing import Any, Literal
 import msgspec
 
 from harness.records.messages import Usage
-from harness.records.run import RunRecord, Trial
+from harness.records.run import Cell, Provenance, RunRecord, Trial
+from harness.records.trajectory import Diff
 
 Json = Any
 
@@ -134,6 +135,30 @@ class ExplainDocument(msgspec.Struct, frozen=True, kw_only=True):
     text: str
 
 
+class TrialDiff(msgspec.Struct, frozen=True, kw_only=True):
+    """How one trial of the second run differs from its counterpart in the first."""
+
+    a: Cell
+    b: Cell
+    provenance_a: Provenance
+    provenance_b: Provenance
+    same: bool
+    """Whether the agent did the same to the same end; what it was given, and the cost, may differ."""
+    diff: Diff
+
+
+class DiffDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """`harness diff`: two runs, trials that are in both, and those that could not be compared."""
+
+    a: str
+    b: str
+    trials: tuple[TrialDiff, ...]
+    only_a: tuple[Cell, ...]
+    only_b: tuple[Cell, ...]
+    untraced: tuple[Cell, ...]
+    """Trials that are in both runs, one of which keeps no trace of them."""
+
+
 class ErrorTold(msgspec.Struct, frozen=True, kw_only=True):
     """What went wrong, where, and what mends it."""
 
@@ -157,6 +182,7 @@ DOCUMENTS: dict[str, Any] = {
     "serve-answer": AnswerDocument,
     "record": RecordDocument,
     "accept": AcceptDocument,
+    "diff": DiffDocument,
     "report": ReportDocument,
     "list": list[ListedItem],
     "cassettes-check": CassettesDocument,

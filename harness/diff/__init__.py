@@ -1,0 +1,1 @@
+"""How two trajectories differ: pure functions from traces to `harness.records.trajectory.Diff`."""
