@@ -7,8 +7,9 @@ Data folders belong to the project that the command runs in, never to the instal
 from __future__ import annotations
 
 import tomllib
+from datetime import date
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -48,6 +49,44 @@ class MatrixRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     options: dict[str, Json] = {}
 
 
+class Tolerated(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """By which fraction a figure may grow over the accepted one before the gate says no: 0.1 is ten percent."""
+
+    llm_calls: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    tool_calls: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    tokens: Annotated[float, msgspec.Meta(ge=0)] = 0.1
+    cost: Annotated[float, msgspec.Meta(ge=0)] = 0.1
+    latency: Annotated[float, msgspec.Meta(ge=0)] = 0.2
+
+
+Said = Annotated[str, msgspec.Meta(pattern=r"\S")]
+
+
+class Quarantine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A broken contract that does not block until the day *expires*, which is the first on which the gate says no."""
+
+    contract: Said
+    case: Said
+    owner: Said
+    reason: Said
+    expires: date
+    set: str = "*"
+    agent: str = "*"
+    model: str = "*"
+
+
+class GateConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[tool.harness.gate]`: what the gate says no to. Contracts, sets, agents and cases are globs."""
+
+    blocking: tuple[str, ...] = ("*",)
+    advisory: tuple[str, ...] = ()
+    """Contracts that are reported and never block, though *blocking* names them."""
+    tolerate: Tolerated = Tolerated()
+    quarantine: tuple[Quarantine, ...] = ()
+    exercised_by: dict[str, tuple[str, ...]] = {}
+    """Contract to `set/agent`: all trials of these together must trigger it at least once."""
+
+
 class Config(msgspec.Struct, frozen=True, kw_only=True):
     """The project that the command works on."""
 
@@ -62,6 +101,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     """Paths of Python files with own contracts, relative to the root."""
     concurrency: int = 2
     """Trials at once on live models; replay is bound by the CPU and runs one after the other."""
+    gate: GateConfig = GateConfig()
 
 
 class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -73,7 +113,7 @@ class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     models: dict[str, ModelConfig] = {}
     contract_modules: tuple[str, ...] = ()
     concurrency: int = 2
-    gate: dict[str, Json] = {}
+    gate: GateConfig = GateConfig()
 
 
 def load_config(start: Path) -> Config:
@@ -135,4 +175,5 @@ def _as_config(root: Path, path: Path, raw: dict[str, Json]) -> Config:
         models=table.models,
         contract_modules=table.contract_modules,
         concurrency=table.concurrency,
+        gate=table.gate,
     )

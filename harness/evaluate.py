@@ -29,7 +29,8 @@ from harness.contracts.catalogue import contracts_for, load_modules
 from harness.contracts.judge import judge, verdict_of
 from harness.errors import CouldNotCheckError, ExitCode, UsageError
 from harness.gate.baseline import load_baselines, mark_known
-from harness.matrix import Narrowing, PlannedCell, RunPlan, plan_run
+from harness.locks import Locks
+from harness.matrix import Narrowing, PlannedCell, RunPlan, matrix_digest, plan_run
 from harness.records.case import GoldenCase
 from harness.records.digest import digest
 from harness.records.messages import Usage
@@ -140,6 +141,7 @@ class Judged:
         self._catalogue = load_modules(modules)
         self._chosen: dict[tuple[str, str, str], Sequence[Contract]] = {}
         self._baselines = load_baselines(project.config.reports, sets)
+        self._locks = Locks(project)
 
     def verdict(self, trial: Trial, case: GoldenCase) -> CaseVerdict:
         """Judge one trial."""
@@ -167,7 +169,7 @@ class Judged:
             answer=trial.traces[-1].answer if trial.traces else "", code=trial.code, because=trial.could_not_check,
             cause=trial.cause, at=case.at, cassette=trial.cassette, cassette_digest=trial.cassette_digest,
             embedding_provenance=trial.embedding_provenance, status=ends[-1].status if ends else "",
-            reason=ends[-1].reason if ends else "", drift=trial.drift,
+            reason=ends[-1].reason if ends else "", drift=trial.drift, lock=self._locks.of(trial, case),
         )  # fmt: skip
         if state != "broken":
             return verdict
@@ -213,8 +215,9 @@ def manifest(project: Project, port: ReplayPort, guards: Sequence[str]) -> dict[
         "port": port,
         "guards": list(guards),
         "golden_sets": project.golden_digests(),
+        "cases": project.golden_cases(),
         "agents": project.agent_digests(),
-        "matrix": digest([str(row) for row in project.config.matrix]),
+        "matrix": matrix_digest(project.config),
     }
 
 

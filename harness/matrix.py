@@ -13,6 +13,7 @@ from harness.config import Config, MatrixRow
 from harness.errors import BadFileError, UsageError
 from harness.goldensets.load import find_sets
 from harness.records.case import GoldenCase, GoldenSet
+from harness.records.digest import digest
 from harness.records.run import Cell
 
 Json = Any
@@ -71,6 +72,11 @@ def plan_run(config: Config, narrowing: Narrowing, load: LoadSet) -> RunPlan:
             cells.setdefault(planned.cell, planned)
     _check_matches(config, narrowing, [planned.case for planned in cells.values()], load)
     return RunPlan(cells=tuple(cells.values()), partial=narrowing.narrows)
+
+
+def matrix_digest(config: Config) -> str:
+    """Name what the matrix declares."""
+    return digest([str(row) for row in config.matrix])
 
 
 def check_options(agent: str, defaults: Mapping[str, Json], options: Mapping[str, Json]) -> None:

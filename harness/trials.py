@@ -143,6 +143,10 @@ class Project:
         """Digest of each golden set that was read."""
         return {name: golden.digest for name, golden in sorted(self._sets.items())}
 
+    def golden_cases(self) -> dict[str, list[str]]:
+        """Ids of the cases of each golden set that was read."""
+        return {name: [case.id for case in golden.cases] for name, golden in sorted(self._sets.items())}
+
     def agent_digests(self) -> dict[str, dict[str, str]]:
         """Digests of the code and of the prompts of each agent that was loaded."""
         return {name: {"code": a.digest, "prompts": a.prompt_digest} for name, a in sorted(self._agents.items())}

@@ -43,6 +43,8 @@ class LoadedAgent:
     """Help text of each option."""
     digest: str = ""
     """Digest of every file of code or data in the folder and in those of the designs that it builds on: the identity of the code."""
+    logic_digest: str = ""
+    """The same without the files that hold prompts."""
     prompt_digest: str = ""
     """Digest of `prompts.py` alone, and of those of the designs that it builds on."""
     folder: str = ""
@@ -102,6 +104,7 @@ def load_agent(folder: Path, agent: str) -> LoadedAgent:
         options={name: _default(declaration) for name, declaration in declared.items()},
         flags={name: _help(declaration) for name, declaration in declared.items()},
         digest=_code_digest(folders),
+        logic_digest=_code_digest(folders, leave_out="prompts.py"),
         prompt_digest=digest_bytes(b"".join(_read(part / "prompts.py") for part in folders)),
         folder=f"{path.parent.resolve()}{os.sep}",
         draw=_drawing(module, path),
@@ -148,10 +151,10 @@ def _no_such_agent(folder: Path, design: str) -> UsageError:
     )
 
 
-def _code_digest(folders: Iterable[Path]) -> str:
+def _code_digest(folders: Iterable[Path], leave_out: str = "") -> str:
     content = hashlib.sha256()
     for folder in folders:
-        for path in sorted(path for path in folder.rglob("*") if path.suffix in CODE):
+        for path in sorted(path for path in folder.rglob("*") if path.suffix in CODE and path.name != leave_out):
             content.update(str(path.relative_to(folder)).encode())
             content.update(_read(path))
     return content.hexdigest()[:16]

@@ -75,6 +75,11 @@ _PROJECT = {
     "bad-config": Code(
         _USAGE, "The [tool.harness] table has an unknown key or a wrong value", "mend the line that the message names"
     ),
+    "no-baseline": Code(
+        _NOTHING,
+        "`harness gate` found no baseline to compare with",
+        "`harness run`, then `harness accept`, and commit what it writes",
+    ),
     "no-such-set": Code(_USAGE, "There is no golden set of that name", "`harness list sets`"),
     "no-such-case": Code(_USAGE, "No case of the chosen sets matches a `--case` or a `--tag`", "`harness list sets`"),
     "dead-row": Code(

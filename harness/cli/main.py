@@ -25,6 +25,7 @@ COMMANDS = {
     "serve": "serve every design over HTTP: questions, streams, recordings",
     "report": "render a run as Markdown, JUnit, SARIF, GitHub annotations or JSON",
     "diff": "show how the trajectories of two runs differ, turn by turn",
+    "gate": "compare with the committed baseline; the exit code is the decision",
     "accept": "make a run the committed baseline",
     "list": "list agents, sets, contracts or models",
     "cassettes": "check, show, explain, redact or export recordings",

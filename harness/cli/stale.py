@@ -48,7 +48,33 @@ def _changed(config: Config, record: RunRecord) -> Iterator[str]:
             found = ""
         if found != digests["code"]:
             yield f"agent `{name}`"
+    yield from _changed_locks(config, record)
     yield from _changed_cassettes(config, record)
+
+
+def _changed_locks(config: Config, record: RunRecord) -> Iterator[str]:
+    """What stands neither in a golden set nor in an agent: the matrix, worlds, declared models, own contracts."""
+    from harness.locks import Locks
+    from harness.matrix import matrix_digest
+    from harness.trials import Project
+
+    if record.manifest.get("matrix", matrix_digest(config)) != matrix_digest(config):
+        yield "the matrix"
+    project = Project(config)
+    locks = Locks(project)
+    for verdict in record.results:
+        if not (config.goldensets / f"{verdict.set}.yaml").is_file():
+            continue
+        case = next((case for case in project.golden_set(verdict.set).cases if case.id == verdict.case), None)
+        if case is None:
+            continue
+        try:
+            now = locks.before(verdict.cell, case)
+        except UsageError:
+            continue  # the agent or the golden set is named as changed already
+        for name, what in (("world", "a world"), ("model", f"model `{verdict.model}`"), ("contracts", "the contracts")):
+            if getattr(verdict.lock, name) not in {"", getattr(now, name)}:
+                yield what
 
 
 def _changed_cassettes(config: Config, record: RunRecord) -> Iterator[str]:

@@ -13,9 +13,19 @@ from pathlib import Path
 import msgspec
 
 from harness.errors import BadFileError, CouldNotCheckError, NothingComparedError, UsageError
-from harness.records.run import CaseVerdict, Cell, Provenance, RunRecord, Totals, VerdictState
+from harness.records.run import CaseVerdict, Cell, Lock, Provenance, RunRecord, Totals, VerdictState
 
 BASELINE_FORMAT = 1
+
+
+class Figures(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a trial took: calls, tokens of its input and output, US dollars (null: not priced), recorded milliseconds."""
+
+    llm_calls: int
+    tool_calls: int
+    tokens: int
+    cost_usd: float | None
+    recorded_ms: int
 
 
 class BaselineTrial(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -25,14 +35,22 @@ class BaselineTrial(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     cassette_digest: str
     verdict: VerdictState
     broken: tuple[str, ...] = ()
+    figures: Figures | None = None
+    """None in what was accepted before the gate compared figures."""
 
 
 class BaselineCase(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The accepted trials of one case, in order, with who answered in them and why they were accepted."""
+    """
+    The accepted trials of one case, in order, with who answered in them and why they were accepted.
+
+    *contracts* are those that some trial triggered, *lock* is that of the last run that was accepted.
+    """
 
     provenance: Provenance
     reason: str
     trials: tuple[BaselineTrial, ...]
+    contracts: tuple[str, ...] = ()
+    lock: Lock | None = None
 
 
 class BaselineModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -80,9 +98,9 @@ def baseline_path(reports: Path, set_name: str) -> Path:
     return baselines_folder(reports) / f"{set_name}.json"
 
 
-def load_baseline(path: Path) -> Baseline | None:
+def load_baseline(path: Path, *, any_name: bool = False) -> Baseline | None:
     """
-    Read a baseline; None where there is no file.
+    Read a baseline; None where there is no file. Unless it may have *any_name*, it must be named after its set.
 
     Raises:
         BadFileError: The file is damaged, or of a format that this version does not read.
@@ -108,7 +126,7 @@ def load_baseline(path: Path) -> Baseline | None:
             hint=f"`git checkout -- {path}` brings the committed one back",
             at=str(path),
         ) from None
-    if baseline.set != path.stem:
+    if baseline.set != path.stem and not any_name:
         raise BadFileError("bad-baseline", f"it is the baseline of the set `{baseline.set}`", at=str(path))
     return baseline
 
@@ -211,6 +229,19 @@ def dump_baseline(baseline: Baseline) -> bytes:
     return ("\n".join([*lines, "  }", "}"]) + "\n").encode()
 
 
+def figures_of(verdict: CaseVerdict) -> Figures:
+    """What the trial of *verdict* took."""
+    return Figures(
+        llm_calls=verdict.llm_calls, tool_calls=verdict.tool_calls, tokens=verdict.tokens.input + verdict.tokens.output,
+        cost_usd=verdict.cost_usd, recorded_ms=verdict.recorded_ms,
+    )  # fmt: skip
+
+
+def triggered_in(verdict: CaseVerdict) -> set[str]:
+    """Blocking contracts that had something to check in the trial."""
+    return {f.contract for f in verdict.findings if f.state in {"kept", "broken"} and not f.advisory}
+
+
 class _Format(msgspec.Struct):
     format: int
 
@@ -228,7 +259,7 @@ def _refuse(record: RunRecord) -> None:
             f"{_named(unchecked)}",
             hint="mend these first; `harness run` says why each could not be checked",
         )
-    owed = [verdict for verdict in record.results if verdict.verdict == "broken" and _must_be_kept(verdict)]
+    owed = [verdict for verdict in record.results if verdict.verdict == "broken" and must_be_kept(verdict)]
     if owed:
         raise UsageError(
             "scripted-failure",
@@ -238,7 +269,8 @@ def _refuse(record: RunRecord) -> None:
         )
 
 
-def _must_be_kept(verdict: CaseVerdict) -> bool:
+def must_be_kept(verdict: CaseVerdict) -> bool:
+    """Whether the trial is a scripted one of a reference profile, whose failures are never known."""
     return verdict.profile == "reference" and "scripted" in (verdict.provenance, verdict.model)
 
 
@@ -254,15 +286,30 @@ def _with_trial(old: BaselineCase | None, verdict: CaseVerdict, reason: str) -> 
         cassette_digest=verdict.cassette_digest,
         verdict=verdict.verdict,
         broken=verdict.broken,
+        figures=figures_of(verdict),
     )
     new = BaselineCase(
         provenance=verdict.provenance,
         reason=reason,
         trials=tuple(trials[n] for n in sorted(trials)),
+        contracts=tuple(sorted(triggered_in(verdict) | _of_other_trials(old, verdict))),
+        lock=verdict.lock,
     )
-    if old and msgspec.structs.replace(new, reason=old.reason) == old:
-        return old
-    return new
+    return msgspec.structs.replace(new, reason=old.reason) if old and _judged_alike(new, old) else new
+
+
+def _of_other_trials(old: BaselineCase | None, verdict: CaseVerdict) -> set[str]:
+    """Contracts that trials beside the one of *verdict* triggered, in the same state of the case."""
+    if old is None or old.lock != verdict.lock or all(trial.n == verdict.trial for trial in old.trials):
+        return set()
+    return set(old.contracts)
+
+
+def _judged_alike(new: BaselineCase, old: BaselineCase) -> bool:
+    """Whether verdicts and recordings are the same: what only the files around them changed needs no new reason."""
+    return new.provenance == old.provenance and [
+        (trial.n, trial.cassette_digest, trial.verdict, trial.broken) for trial in new.trials
+    ] == [(trial.n, trial.cassette_digest, trial.verdict, trial.broken) for trial in old.trials]
 
 
 def _totals(cases: Iterable[BaselineCase]) -> Totals:

@@ -52,6 +52,23 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     cost_usd: float | None = None
 
 
+class Lock(msgspec.Struct, frozen=True, kw_only=True):
+    """Digests of what a verdict follows from, beside its recording: they tell which of it changed. Empty: not known."""
+
+    golden: str = ""
+    """The case, with what its set's policies add, wherever it stands in its file."""
+    prompt: str = ""
+    tool_schema: str = ""
+    model: str = ""
+    """The name that requests carry, and what pyproject.toml declares of it."""
+    world: str = ""
+    """Rows and tools of the world."""
+    code: str = ""
+    """The agent's files but its prompts."""
+    contracts: str = ""
+    """The project's own contracts, and the version of tapegate."""
+
+
 class CaseVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """The verdict on one trial, as it stands in `results.jsonl` and in the JSON of `harness run`."""
 
@@ -85,6 +102,7 @@ class CaseVerdict(msgspec.Struct, frozen=True, kw_only=True):
     status: str = ""
     reason: str = ""
     drift: str = ""
+    lock: Lock = Lock()
     format: int = RUN_FORMAT
 
     @property

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from harness.records.decision import Decision
 from harness.records.messages import Usage
 from harness.records.run import Cell, Provenance, RunRecord, Trial
 from harness.records.trajectory import Diff
@@ -182,6 +183,7 @@ DOCUMENTS: dict[str, Any] = {
     "serve-answer": AnswerDocument,
     "record": RecordDocument,
     "accept": AcceptDocument,
+    "gate": Decision,
     "diff": DiffDocument,
     "report": ReportDocument,
     "list": list[ListedItem],

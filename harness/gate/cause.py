@@ -1,0 +1,41 @@
+"""What changed since a verdict was accepted, told from digests alone."""
+
+from __future__ import annotations
+
+from harness.gate.baseline import BaselineCase, BaselineTrial
+from harness.records.run import CaseVerdict
+
+UNKNOWN = "unknown"
+_ORDER = ("golden", "prompt", "tool_schema", "model", "cassette", "world", "code", "contracts")
+"""From what a person states to what follows from it: a new prompt brings a new recording, and is the cause of both."""
+_OF_CODE = {
+    "cassette-missing": "cassette", "cassette-unreadable": "cassette", "cassette-format": "cassette",
+    "cassette-unused": "code", "agent-crash": "code", "network-refused": "code", "agent-left-tasks": "code",
+    "timeout": "machine", "contract-hung": "contracts", "fault-unused": "golden", "bad-option": "golden",
+}  # fmt: skip
+"""What a trial that could not be checked blames, where no digest differs."""
+
+
+def changed(verdict: CaseVerdict, accepted: BaselineCase | None, trial: BaselineTrial | None) -> tuple[str, ...]:
+    """Names of what differs between *verdict* and what was accepted, likeliest cause first; what one side lacks is left out."""
+    then = accepted.lock if accepted else None
+    found = {
+        name
+        for name in verdict.lock.__struct_fields__
+        if then and getattr(verdict.lock, name) and getattr(then, name) not in {"", getattr(verdict.lock, name)}
+    }
+    if trial and verdict.cassette_digest and trial.cassette_digest != verdict.cassette_digest:
+        found.add("cassette")
+    return tuple(name for name in _ORDER if name in found)
+
+
+def cause_of(verdict: CaseVerdict, accepted: BaselineCase | None, trial: BaselineTrial | None) -> str:
+    """The one name to tell: what the replay itself blames, else what differs, else what such an end usually means."""
+    if verdict.code == "cassette-miss" and verdict.cause:
+        return verdict.cause
+    if verdict.code == "cassette-missing":
+        return "cassette"
+    differs = changed(verdict, accepted, trial)
+    if differs:
+        return differs[0]
+    return _OF_CODE.get(verdict.code, verdict.cause or UNKNOWN)

@@ -1,0 +1,117 @@
+"""What was accepted and is not there any more: cases, trials, contracts, and contracts that nothing exercises."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+
+from harness.config import GateConfig
+from harness.gate.baseline import Baseline, BaselineCase, triggered_in
+from harness.gate.cause import changed
+from harness.gate.policy import blocks
+from harness.records.decision import Change
+from harness.records.run import CaseVerdict, RunRecord
+
+_Key = tuple[str, str, str, str]
+
+
+def missing(record: RunRecord, baselines: Mapping[str, Baseline]) -> Iterator[Change]:
+    """Accepted trials that the run does not have: gone (1), or left out by a run that flags narrowed (3)."""
+    ran: dict[_Key, list[CaseVerdict]] = {}
+    for verdict in record.results:
+        ran.setdefault((verdict.agent, verdict.model, verdict.set, verdict.case), []).append(verdict)
+    for name, baseline in sorted(baselines.items()):
+        for agent, models in baseline.agents.items():
+            for model, accepted in models.items():
+                for case, of_case in accepted.cases.items():
+                    there = ran.get((agent, model, name, case), [])
+                    gone = {trial.n for trial in of_case.trials} - {verdict.trial for verdict in there}
+                    if gone:
+                        yield _gone(record, (agent, model, name, case), sorted(gone), of_case, there)
+
+
+def _gone(record: RunRecord, key: _Key, gone: list[int], accepted: BaselineCase, there: list[CaseVerdict]) -> Change:
+    agent, model, set_name, case = key
+    file = next((v.at.rpartition(":")[0] for v in record.results if v.set == set_name), "")
+    cases = record.manifest.get("cases", {}).get(set_name)
+    cause, where = "matrix", "pyproject.toml"
+    if cases is not None and case not in cases:
+        cause, where = "golden", file
+        because = "the case is in no golden set any more"
+    elif there:
+        because = f"{len(there)} of {len(accepted.trials)} accepted trials were run; not {', '.join(map(str, gone))}"
+        if "golden" in changed(there[0], accepted, None):
+            cause, where = "golden", there[0].at
+    else:
+        because = "nothing runs the case with this design and model any more"
+    if record.partial:
+        because = "the run was narrowed by flags and left it out"
+    return Change(
+        agent=agent, model=model, set=set_name, case=case, contract="", cause="flags" if record.partial else cause,
+        change="skipped" if record.partial else "missing", because=because, at=where,
+        exit_code=3 if record.partial else 1,
+    )  # fmt: skip
+
+
+def lost_contracts(verdict: CaseVerdict, accepted: BaselineCase | None, policy: GateConfig) -> Iterator[Change]:
+    """
+    Contracts that the accepted trials of the case triggered and that do not hold this one any more: they are not asked,
+    or the case was edited so that nothing triggers them, or so that they only report.
+    """
+    if accepted is None:
+        return
+    edited = "golden" in changed(verdict, accepted, None)
+    asked = triggered_in(verdict) if edited else {finding.contract for finding in verdict.findings}
+    for contract in sorted(set(accepted.contracts) - asked):
+        if not blocks(contract, policy):
+            continue
+        yield Change(
+            agent=verdict.agent, model=verdict.model, set=verdict.set, case=verdict.case, contract=contract,
+            trial=verdict.trial, change="missing", cause="golden" if edited else "contracts", at=verdict.at, exit_code=1,
+            because="the accepted trials were held to it, and this one is not",
+        )  # fmt: skip
+
+
+def unexercised(record: RunRecord, baselines: Mapping[str, Baseline], policy: GateConfig) -> Iterator[Change]:
+    """
+    Contracts that nothing triggers in a whole set × design, though scripted trials did when they were accepted, or the
+    policy says that something must. A narrowed run, and a group with trials that could not be checked, say nothing of it.
+    """
+    if record.partial:
+        return
+    groups: dict[tuple[str, str], list[CaseVerdict]] = {}
+    for verdict in record.results:
+        groups.setdefault((verdict.set, verdict.agent), []).append(verdict)
+    declared = [(contract, pattern) for contract, patterns in policy.exercised_by.items() for pattern in patterns]
+    met = set()
+    for (set_name, agent), verdicts in groups.items():
+        due = {pair for pair in declared if fnmatchcase(f"{set_name}/{agent}", pair[1])}
+        met |= due
+        if any(verdict.verdict == "could_not_check" for verdict in verdicts):
+            continue
+        seen = {contract for verdict in verdicts for contract in triggered_in(verdict)}
+        asked = {finding.contract for verdict in verdicts for finding in verdict.findings}
+        before = _accepted_contracts(baselines.get(set_name), agent) & asked
+        for contract in sorted((before | {contract for contract, _ in due}) - seen):
+            if blocks(contract, policy):
+                yield _vacuous(verdicts[0], contract)
+    for contract, pattern in declared:
+        if (contract, pattern) not in met:
+            yield Change(
+                agent="", model="", set="", case="", contract=contract, change="skipped", cause="matrix",
+                because=f"exercised_by names `{pattern}`, and no set/agent that ran matches", at="pyproject.toml", exit_code=4,
+            )  # fmt: skip
+
+
+def _accepted_contracts(baseline: Baseline | None, agent: str) -> set[str]:
+    models = baseline.agents.get(agent, {}).values() if baseline else ()
+    cases = [case for model in models for case in model.cases.values() if case.provenance == "scripted"]
+    return {contract for case in cases for contract in case.contracts}
+
+
+def _vacuous(verdict: CaseVerdict, contract: str) -> Change:
+    return Change(
+        agent=verdict.agent, model="", set=verdict.set, case="", contract=contract, change="skipped", cause="golden",
+        because="no case of the set triggers it for this design, so nothing was compared", exit_code=4,
+        at=verdict.at.rpartition(":")[0],
+    )  # fmt: skip
