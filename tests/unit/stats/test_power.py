@@ -57,6 +57,17 @@ def test_three_trials_promise_nothing() -> None:
     assert smallest_detectable_drop(1.0, 3) is None
 
 
+def test_a_p_value_at_alpha_itself_rejects() -> None:
+    """Three trials a side that all turn have p = 0.1, which a test at 10 % rejects."""
+    assert 1.0 == power_of(1.0, 0.0, 3, alpha=0.1)
+
+
+def test_certain_rates_are_seen_or_not() -> None:
+    """Rates of 0 and 1 vary in no trial: past the counting, too, their difference is seen for certain."""
+    assert 1.0 == power_of(1.0, 0.0, EXACT_TRIALS + 1)
+    assert 0.0 == power_of(1.0, 1.0, EXACT_TRIALS + 1)
+
+
 def test_the_questions_that_an_eval_needs() -> None:
     """Miller (2024), section 5: a 3-point difference with ω² = 1/9 at 80 % power takes 969 questions."""
     assert 969 == cases_needed(0.03, between=1 / 9)
@@ -118,6 +129,8 @@ def test_a_suite_sees_less_of_fewer_trials() -> None:
     cases = [Tally(5, 5), Tally(4, 5), Tally(2, 5), Tally(5, 5)]
     seen = suite_smallest_detectable(cases, 10)
 
+    # Laplace's rates are 6/7, 5/7, 3/7 and 6/7; the variance of the mean of 10 + 10 trials is 2 · (6 + 10 + 12 + 6) / 49 / 160.
+    assert pytest.approx(2.8015852 * (2 * 34 / 49 / 160) ** 0.5) == seen
     assert 10 == suite_trials_needed(cases, seen)
     assert suite_smallest_detectable(cases, 40) == pytest.approx(seen / 2)
     assert suite_smallest_detectable([Tally(5, 5)] * 3, 5) > 0.1

@@ -112,6 +112,13 @@ def test_steady_cases_are_not_flaky() -> None:
     assert max(range(11), key=lambda passes: flakiness(passes, 10)) == 5
 
 
+@pytest.mark.parametrize("formula", [flakiness, lambda passes, trials: pass_hat_k(passes, trials, 1)])
+def test_more_passes_than_trials_are_refused(formula) -> None:
+    """Impossible counts have neither."""
+    with pytest.raises(StatsInputError, match="passes lie between 0 and 3 trials, not at 4"):
+        formula(4, 3)
+
+
 def test_one_trial_says_nothing_about_flickering() -> None:
     """A single trial is refused rather than called steady."""
     with pytest.raises(StatsInputError, match="at least two trials are needed to see whether they disagree, not 1"):

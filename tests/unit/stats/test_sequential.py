@@ -31,6 +31,14 @@ def test_where_the_lines_are_first_crossed() -> None:
     assert ["undecided", "good", "undecided", "bad"] == [TEXTBOOK.decide(seen) for seen in counts]
 
 
+def test_the_test_of_fixed_length_beside_it() -> None:
+    """0.95 against 0.80 at 5 % and 20 %: ((1.645 · 0.218 + 0.842 · 0.4) / 0.15)² = 21.5 trials."""
+    assert (
+        22 == SequentialTest().fixed_trials == SequentialTest(good=0.95, bad=0.80, alpha=0.05, beta=0.20).fixed_trials
+    )
+    assert SequentialTest() == SequentialTest(good=0.95, bad=0.80, alpha=0.05, beta=0.20)
+
+
 @given(RATES, st.integers(0, 200), st.integers(0, 200))
 def test_another_pass_never_makes_it_worse(rates: tuple[float, float], passes: int, failures: int) -> None:
     """Verdicts only improve when a failure becomes a pass; no trial at all decides nothing."""
