@@ -86,13 +86,18 @@ def live_port(project: Project, model: str, base_url: str | None = None) -> Port
     Open the port that asks *model*, at *base_url* where one is given; loads litellm.
 
     Raises:
-        UsageError: litellm is not installed.
+        UsageError: litellm is not installed, or the model's provider wants a key that is not set.
     """
+    from harness.models.keys import check_key
     from harness.models.live import LivePort
     from harness.sources import embedders
 
     declared = project.model(model)
-    return LivePort(base_url or (declared.base_url if declared else None), embedders=embedders(project))
+    where = base_url or (declared.base_url if declared else None)
+    port = LivePort(where, embedders=embedders(project))
+    if where is None:
+        check_key((declared.ask_for if declared else None) or model)
+    return port
 
 
 async def answer(

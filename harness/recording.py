@@ -94,6 +94,7 @@ def record(
     bill = _bill(project, todo)
     if dry_run:
         return bill
+    _check_keys(project, todo, base_url)
     cost = f", about {bill.cost_usd:.2f} USD" if bill.cost_usd is not None else ""
     tell(f"{len(todo)} of {len(chosen.cells)} trials to record: about {bill.calls} model calls{cost}")
     tally = _Tally()
@@ -101,6 +102,21 @@ def record(
         asyncio.run(_record_all(project, todo, mode, base_url, budget_usd, server, tally, tell))
     project.close()
     return tally.outcome()
+
+
+def _check_keys(project: Project, todo: Sequence[PlannedCell], base_url: str | None) -> None:
+    """
+    Make sure that every provider of *todo* can be asked.
+
+    Raises:
+        UsageError: A key is not set.
+    """
+    from harness.models.keys import check_key
+
+    for planned in {planned.cell.model: planned for planned in todo}.values():
+        declared = project.model(planned.cell.model)
+        if answered_by(project, planned.cell.model) == "live" and not (base_url or (declared and declared.base_url)):
+            check_key(project.asked_model(planned))
 
 
 async def _wanted(project: Project, cells: Sequence[PlannedCell], mode: str) -> list[PlannedCell]:

@@ -95,6 +95,9 @@ _PROJECT = {
         _USAGE, "The agent declares no option of that name", "`harness explain AGENT` lists its options"
     ),
     "no-such-model": Code(_USAGE, "No model of that name is declared or recorded", "`harness list models`"),
+    "no-key": Code(
+        _USAGE, "A provider wants a key that is not set", "export it, or give the address of a server with --base-url"
+    ),
     "no-server": Code(
         _USAGE, "Nothing answers at the model's address", "start the server, or give its address with --base-url"
     ),
