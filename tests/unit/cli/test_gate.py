@@ -1,0 +1,50 @@
+"""`harness gate` on the reference project: what it prints, and that its policy is read."""
+
+from __future__ import annotations
+
+import jsonschema
+import pytest
+
+from harness.errors import ExitCode
+from harness.reports.documents import schema_of
+
+
+@pytest.fixture
+def run(project, harness):
+    """A run that was accepted; its id."""
+    run = harness("run", "--json").document["run"]
+    harness("accept", "--reason", "first")
+    return run
+
+
+def test_an_accepted_run_passes(run, harness):
+    """The decision is one line on stdout, and nothing on stderr."""
+    ended = harness("gate", run)
+
+    assert (ExitCode.PASS, "PASS  2 trials compared (exit 0)\n", "") == (ended.code, ended.out, ended.err)
+
+
+def test_the_document_is_what_its_schema_says(run, harness):
+    """Real output against the published schema."""
+    document = harness("gate", run, "--json").document
+
+    jsonschema.validate(document, schema_of("gate"))
+    assert ("pass", 0, 2, run) == (
+        document["decision"], document["exit_code"], document["compared"], document["run"],
+    )  # fmt: skip
+
+
+def test_an_unknown_key_of_the_policy_is_refused(run, project, harness):
+    """A misspelt key would be a policy that nobody has."""
+    pyproject = project / "pyproject.toml"
+    pyproject.write_text(pyproject.read_text() + "\n[tool.harness.gate]\nadvisroy = ['CX*']\n")
+
+    ended = harness("gate", run)
+    assert ExitCode.USAGE == ended.code
+    assert "error[bad-config]" in ended.err
+    assert "advisroy" in ended.err
+
+
+def test_a_run_that_is_not_there_is_a_usage_error(run, harness):
+    """Naming no run is no way to pass."""
+    assert ExitCode.USAGE == harness("gate", "nothing-of-that-name").code
