@@ -125,7 +125,9 @@ def test_the_file_has_one_line_a_case_and_is_sorted():
 }
 """
     figures = '"figures": {"llm_calls": 0, "tool_calls": 0, "tokens": 0, "cost_usd": null, "recorded_ms": 0}'
-    lock = '"lock": {"golden": "", "prompt": "", "tool_schema": "", "model": "", "world": "", "code": "", "contracts": ""}'
+    lock = (
+        '"lock": {"golden": "", "prompt": "", "tool_schema": "", "model": "", "world": "", "code": "", "contracts": ""}'
+    )
     assert expected.replace("FIGURES", figures).replace("LOCK", lock) == dump_baseline(baseline).decode()
 
 
