@@ -78,6 +78,14 @@ def test_pairs_cancel_what_makes_a_case_dear() -> None:
     assert found == bootstrap_ratio(before[::-1], after[::-1])
 
 
+def test_what_became_free_has_a_ratio() -> None:
+    """A case that costs nothing any more is counted; only a baseline of nothing has no ratio."""
+    found = bootstrap_ratio([0.5, 2.0, 1.5], [0.0, 1.0, 0.5], resamples=200)
+
+    assert 1.5 / 4 == found.value
+    assert 0 <= found.interval.low <= found.value <= found.interval.high <= 0.5
+
+
 def test_coverage_by_simulation() -> None:
     """Over 200 samples of 30 skewed latencies, the 90 % interval holds the true mean about as often as it says."""
     chance = Random(3)
