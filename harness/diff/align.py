@@ -20,7 +20,7 @@ by one that does the same may cost, so that only what crosses another item count
 _REGROUPED = 300
 """Cost of an item in a regrouped stretch."""
 _MOST_GROUPED = 4
-_MOST_CELLS = 60_000
+_MOST_CELLS = 20_000
 """Pairs of items that are weighed; beyond, only equal items are paired."""
 
 Cost = Callable[[int, int], int | None]

@@ -90,6 +90,29 @@ def test_two_turns_that_changed_places():
     assert third == ("match", (2,), (2,))
 
 
+def test_a_turn_that_does_the_same_in_its_place_has_not_moved():
+    """Whatever it says, and whatever the design calls it."""
+    planned = called("x", text="a plan")
+
+    assert [("replace", (0,), (0,))] == kinds([X], [msgspec.structs.replace(planned, purpose="plan")])
+
+
+def test_turns_in_another_order_are_not_regrouped():
+    """Each still has its own calls; and words alone do not make a turn that moved."""
+    other = Turn(purpose="agent", text="No.")
+
+    assert "regroup" not in [kind for kind, _, _ in kinds([X, Y, called("z")], [called("z"), Y, X])]
+    assert ["delete", "match", "insert"] == [kind for kind, _, _ in kinds([SAID, X], [X, other])]
+
+
+def test_a_turn_is_replaced_by_one_of_its_purpose():
+    """Where another purpose has no more than a few words the more in common."""
+    one = Turn(purpose="agent", text="one two")
+    plan, own = Turn(purpose="plan", text="one two x"), Turn(purpose="agent", text="one two y z")
+
+    assert [("insert", (), (0,)), ("replace", (0,), (1,))] == kinds([one], [plan, own])
+
+
 def test_two_calls_in_one_turn_are_regrouped():
     """Two updates in one turn, where there was one in each."""
     assert [("regroup", (0, 1), (0,)), ("match", (2,), (1,))] == kinds([X, Y, SAID], [called("x", "y"), SAID])

@@ -14,6 +14,7 @@ def test_a_turn_holds_the_reply_and_its_calls():
     trace = make_trace(
         model_turn("Looking.", calls=[("get", {"n": 1})], result={"usage": Usage(5, 2), "ms": 7}),
         Thought(text="hm"),
+        Thought(text="Looking.", source="react_thought"),
         tool_use("get", {"n": 1}, text="one"),
         model_turn(error="timeout"),
         answer("One."),
