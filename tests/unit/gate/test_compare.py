@@ -120,7 +120,7 @@ def test_many_new_recordings_that_break_are_a_regression() -> None:
 
 def test_a_recording_copied_is_no_fresh_sample() -> None:
     """The same answers under three names are one sample, so that nobody gains certainty by copying files."""
-    then = accepted(*(verdict(trial=n, cassette_digest="a") for n in range(3)))
+    then = accepted(*(verdict(trial=n, cassette_digest=f"a{n}") for n in range(3)))
     now = record(*(verdict("S1", "CX1", trial=n, cassette_digest="b") for n in range(3)))
 
     assert ("CX1", "flaky", "cassette", 5) == told(judged(now, then))[0]
@@ -243,6 +243,13 @@ def test_a_quarantine_lets_only_its_contract_pass() -> None:
 
     assert (0, "vera, until 2026-11-23: x", 1) == (one.exit_code, one.changes[0].quarantined, gone.exit_code)
     assert 1 == judged(record(verdict("S1", "facts"), verdict("S2")), then, quarantine=(entry,)).exit_code
+
+
+def test_a_contract_that_is_gone_cannot_be_quarantined() -> None:
+    """An entry excuses what is broken, never what nobody asks any more."""
+    entry = Quarantine(contract="CX1", case="S1", owner="vera", reason="x", expires=date(2026, 11, 23))
+
+    assert 1 == judged(record(verdict(kept=())), accepted(verdict()), quarantine=(entry,)).exit_code
 
 
 def test_a_quarantine_is_red_from_its_day_on() -> None:
