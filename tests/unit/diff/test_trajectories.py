@@ -113,6 +113,15 @@ def test_a_turn_is_replaced_by_one_of_its_purpose():
     assert [("insert", (), (0,)), ("replace", (0,), (1,))] == kinds([one], [plan, own])
 
 
+def test_ways_that_cost_the_same_are_chosen_alike_from_both_sides():
+    """These two can be aligned in two ways, which count differently."""
+    a = Trajectory(turns=(called("x", "y", text="p"), called("y", text="p"), called("x", text="p")))
+    b = Trajectory(turns=(called("y", "y", text="p"), called("x", text="p"), called("y")))
+    there, back = diff(a, b).counts, diff(b, a).counts
+
+    assert msgspec.structs.replace(there, insert=there.delete, delete=there.insert) == back
+
+
 def test_two_calls_in_one_turn_are_regrouped():
     """Two updates in one turn, where there was one in each."""
     assert [("regroup", (0, 1), (0,)), ("match", (2,), (1,))] == kinds([X, Y, SAID], [called("x", "y"), SAID])
