@@ -73,6 +73,14 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> GoldenFile
     return golden_file(file_path, parent)
 
 
+def pytest_collection_modifyitems(config: pytest.Config) -> None:
+    """Refuse to go on without a golden set that was asked for."""
+    if ASKED in config.stash:
+        from harness.pytest_plugin.asked import refuse_uncollected
+
+        refuse_uncollected(config)
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run a test that takes `harness_case` once for each trial that its marker chooses."""
     if "harness_case" in metafunc.fixturenames:

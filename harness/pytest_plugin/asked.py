@@ -24,6 +24,8 @@ class AskedSets:
         self._config = config
         named = [_file_of(argument, config) for argument in config.args]
         self.named = frozenset(path for path in named if path.suffix == ".yaml")
+        self.expected: set[Path] = set()
+        """Sets of the matrix that `--harness` asks for and pytest has not come upon yet."""
         self._plans: dict[Path, dict[str, list[PlannedCell]]] = {}
 
     def cells(self, opened: Opened, set_name: str) -> list[PlannedCell]:
@@ -88,8 +90,26 @@ def ask_for_sets(config: pytest.Config) -> None:
         raise pytest.UsageError("--harness: no row of [[tool.harness.matrix]] declares anything to replay")
     if not any(path.parent == project.goldensets for path in asked.named):
         sets = dict.fromkeys(row.set for row in project.matrix)
-        folder = os.path.relpath(project.goldensets, start.resolve())
-        config.args += [str(Path(folder, f"{name}.yaml")) for name in sets]
+        asked.expected = {project.goldensets / f"{name}.yaml" for name in sets}
+        # a folder that is collected anyway must not be named again in part: pytest 8 would leave out the rest of it
+        walked = {_file_of(argument, config) for argument in config.args}
+        if walked.isdisjoint((project.goldensets, *project.goldensets.parents)):
+            folder = os.path.relpath(project.goldensets, start.resolve())
+            config.args += [str(Path(folder, f"{name}.yaml")) for name in sets]
+
+
+def refuse_uncollected(config: pytest.Config) -> None:
+    """
+    Make sure that pytest came upon each golden set that `--harness` asks for, whatever its other options leave out.
+
+    Raises:
+        pytest.UsageError: It did not.
+    """
+    if lost := sorted(path.name for path in config.stash[ASKED].expected):
+        raise pytest.UsageError(
+            f"--harness asks for every declared golden set, and pytest has not collected {', '.join(lost)}: "
+            "see `norecursedirs` and what is ignored"
+        )
 
 
 def golden_file(path: Path, parent: pytest.Collector) -> GoldenFile | None:
@@ -104,6 +124,7 @@ def golden_file(path: Path, parent: pytest.Collector) -> GoldenFile | None:
         raise pytest.UsageError(str(error)) from None
     if not asked.wants(whole, config):
         return None
+    asked.expected.discard(whole)
     return GoldenFile.from_parent(parent, path=path, asked=asked, opened=opened_project(parent.config, config))
 
 

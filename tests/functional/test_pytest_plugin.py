@@ -104,6 +104,15 @@ def test_ways_to_choose_one(run_pytest: RunPytest, words: tuple[str, ...]) -> No
     assert 1 == run_pytest(*words).parseoutcomes()["passed"]
 
 
+@pytest.mark.parametrize("words", [("--ignore", "goldensets"), (".", "-o", "norecursedirs=goldensets")])
+def test_a_set_that_pytest_passes_by_is_missed(run_pytest: RunPytest, words: tuple[str, ...]) -> None:
+    """Where settings of pytest keep a declared set from being collected, `--harness` fails instead of passing without."""
+    ran = run_pytest("--harness", *words)
+
+    assert pytest.ExitCode.USAGE_ERROR == ran.ret
+    ran.stderr.fnmatch_lines(["*pytest has not collected smoke.yaml: see `norecursedirs`*"])
+
+
 def test_tags_are_found_one_by_one(scratch: ScratchProject, run_pytest: RunPytest) -> None:
     """A case with two tags is chosen by either, together with its other facts, and by no other tag."""
     two_cases(scratch)
