@@ -21,7 +21,7 @@ from harness.cassettes.pack import Pack
 from harness.cassettes.paths import cassette_name
 from harness.cassettes.player import Player
 from harness.config import Config, ModelConfig
-from harness.errors import CassetteError, HarnessError, UsageError
+from harness.errors import BadFileError, CassetteError, HarnessError, UsageError
 from harness.goldensets.load import load_set
 from harness.goldensets.scripts import find_script
 from harness.matrix import PlannedCell
@@ -181,6 +181,8 @@ async def replay(
     )  # fmt: skip
     try:
         ran = await run_trial(setup)
+    except BadFileError:
+        raise  # a wrong file stops the run; a wrong option of a case, only its trial
     except UsageError as error:
         return _unchecked(cell, error, "golden")
     replay_ms = (time.perf_counter() - began) * 1000

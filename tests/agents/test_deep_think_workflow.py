@@ -210,9 +210,10 @@ def test_a_node_that_nobody_wrote_is_refused() -> None:
     """A graph that leads to a node without a step does not start."""
     strange = read(SHIPPED.replace("improve_solution", "polish_solution"))
     built = dataclasses.replace(DEEP, build=lambda ctx: agent.DeepThink(ctx, strange))
-    ran = run_agent(built, [], world=FakeWorld(), case=case())
+    with pytest.raises(BadFileError) as caught:
+        run_agent(built, [], world=FakeWorld(), case=case())
 
-    assert "no step is written for node `polish_solution`" in ran.trace.of("warning")[0].data.detail
+    assert "no step is written for node `polish_solution`" in caught.value.message
 
 
 @pytest.mark.parametrize(
