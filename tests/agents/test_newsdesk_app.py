@@ -13,7 +13,6 @@ from harness.models.scripted.script import parse_script
 from harness.models.scripted.server import ScriptedServer
 from harness.testing.project import ScratchProject
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")  # litellm warns about itself
 COUNT = "Quantas notícias irrelevantes temos hoje?"
 CHANGE = "Mude a prioridade do cluster 120 para P2."
 ANSWER = "Temos hoje **8** notícias irrelevantes."

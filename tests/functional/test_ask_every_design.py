@@ -13,7 +13,6 @@ from harness.cli.main import main
 from harness.models.scripted.script import load_script
 from harness.models.scripted.server import ScriptedServer
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")  # litellm warns about itself
 ROOT = Path(__file__).parent.parent.parent
 QUESTION = "What is the weather in Berlin?"
 SCRIPTS = ROOT / "goldensets" / "scripts" / "shared"

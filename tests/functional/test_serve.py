@@ -20,7 +20,6 @@ from harness.serve.gatekeeper import Rules
 from harness.serve.host import AgentHost, Live
 from harness.testing.project import ScratchProject
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")  # litellm warns about itself
 QUESTION = "How warm is it in Berlin?"
 ASKED = """
 format: 1

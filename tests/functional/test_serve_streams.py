@@ -19,7 +19,6 @@ from harness.models.scripted.script import parse_script
 from harness.models.scripted.server import ScriptedServer
 from harness.testing.project import ScratchProject
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")  # litellm warns about itself
 QUESTION = "How warm is it in Berlin?"
 ASKED = """
 format: 1
