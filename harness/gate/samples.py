@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import comb
+from harness.stats import Tally, permutation_test
 
 ALPHA = 0.05
 MOST_NEEDED = 1000
@@ -13,12 +13,10 @@ def chance_of_as_bad(broken_then: int, then: int, broken_now: int, now: int) -> 
     """
     The probability that at least *broken_now* of the broken trials fall among the *now* newer ones by chance alone.
 
-    Fisher, *The Design of Experiments* (1935): the hypergeometric tail.
+    Fisher, *The Design of Experiments* (1935): the permutation test of a single case is his exact one.
     """
-    broken, total = broken_then + broken_now, then + now
-    most = min(broken, now)
-    ways = sum(comb(now, k) * comb(then, broken - k) for k in range(broken_now, most + 1) if broken - k <= then)
-    return ways / comb(total, broken)
+    before, after = Tally(then - broken_then, then), Tally(now - broken_now, now)
+    return permutation_test([(before, after)], alternative="worse").p_value
 
 
 def trials_needed(broken_then: int, then: int, broken_now: int, now: int) -> int | None:

@@ -23,7 +23,6 @@ from harness.records.trace import (
 )
 from harness.reports.documents import schema_of
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # litellm warns about itself
 QUESTION = "What is the weather in Berlin?"
 BARE = """\
 def build(ctx):
