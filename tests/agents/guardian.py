@@ -51,7 +51,7 @@ def ask(*replies: Said | str, question: str = "Привет!", name: str = "", w
     if world is not None:
         return run_agent(GUARDIAN, said, world=world, case=case, options=options, name=name)
     with opened() as own:
-        return run_agent(GUARDIAN, said, world=own, case=case, options=options, name=name)  # type: ignore[arg-type]
+        return run_agent(GUARDIAN, said, world=own, case=case, options=options, name=name)
 
 
 def lines(ran: Ran) -> list[str]:

@@ -421,9 +421,9 @@ def test_a_session_goes_on() -> None:
     case = GoldenCase(id="case", question="Привет!", lang="ru", legs=legs)
     missing = GoldenCase(id="case", question="Привет!", legs=(Leg(resume=True),))
     with opened() as world:
-        ran = run_agent(GUARDIAN, [says("Ясно."), says("Привет, Вера!")], world=world, case=case)  # type: ignore[arg-type]
+        ran = run_agent(GUARDIAN, [says("Ясно."), says("Привет, Вера!")], world=world, case=case)
     with opened() as world:
-        nothing = run_agent(GUARDIAN, [], world=world, case=missing)  # type: ignore[arg-type]
+        nothing = run_agent(GUARDIAN, [], world=world, case=missing)
 
     assert ("completed", "Привет, Вера!") == (ran.ending[0], ran.answer)
     assert ("failed", "no_session") == nothing.ending

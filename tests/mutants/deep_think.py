@@ -106,7 +106,7 @@ class CorrectsBlindly(deep.DeepThink):
 def with_state(kind: Any) -> type[Any]:
     """An engine whose state is of *kind*."""
 
-    class Engine(deep.DeepThink):  # type: ignore[misc, name-defined]  # a module loaded by path
+    class Engine(deep.DeepThink):
         def _open(self, question: Question) -> Any:
             state = super()._open(question)
             return kind(**{field.name: getattr(state, field.name) for field in fields(state)})
@@ -200,7 +200,7 @@ class OneByOne(checking.Checker):
 def with_checker(kind: Any) -> type[Any]:
     """An engine whose verifiers are asked by *kind*."""
 
-    class Engine(deep.DeepThink):  # type: ignore[misc, name-defined]
+    class Engine(deep.DeepThink):
         def __init__(self, ctx: AgentContext, workflow: Any) -> None:
             super().__init__(ctx, workflow)
             own = self._checker

@@ -277,7 +277,7 @@ class StraightLines(newsroom.NewsroomTools):
         return ToolAnswer(value={"resultados": [rows[id] for _, id in near[:limite]]}, hits=min(limite, len(near)))
 
 
-class OtherModel(world_of(StraightLines)):  # type: ignore[misc]  # a class made on the way
+class OtherModel(world_of(StraightLines)):
     """The same with the vectors of a smaller model, compared as far as they go."""
 
     def __init__(self) -> None:

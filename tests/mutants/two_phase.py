@@ -217,7 +217,7 @@ class AnyLanguage(two_phase.TwoPhase):
     """Does not ask for the language of the question."""
 
     def _system(self, known: Any, question: Question, phase: str) -> Message:
-        return super()._system(known, question, phase.replace("Отвечай на языке вопроса.", ""))  # type: ignore[no-any-return]
+        return super()._system(known, question, phase.replace("Отвечай на языке вопроса.", ""))
 
 
 class Forgets(two_phase.TwoPhase):
