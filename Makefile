@@ -49,6 +49,6 @@ bench: setup ## Replay cost and start-up, side by side with the floor
 lock: ## Resolve the dependencies anew into requirements.lock
 	@$(BIN)/python -m pip install --quiet pip-tools
 	@$(BIN)/pip-compile --quiet --generate-hashes --allow-unsafe --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-header \
-	  --strip-extras --extra record --extra newsdesk --extra serve --extra stats --output-file requirements.lock pyproject.toml requirements-dev.in
+	  --strip-extras --extra record --extra newsdesk --extra reports --extra serve --extra stats --output-file requirements.lock pyproject.toml requirements-dev.in
 
 .PHONY: help setup run format lint check test nightly bench lock
