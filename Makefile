@@ -31,15 +31,19 @@ lint: setup ## Static checks: format, lint, types, layers
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-check: lint ## What to run before a commit: static checks and the quick tests
+browser: ## Install Chromium, which the tests of pages drive, where it is missing
+	@test -x "$${HARNESS_CHROMIUM:-/usr/bin/chromium}" || test "$$(id -u)" = 0 || { echo "error: no Chromium at $${HARNESS_CHROMIUM:-/usr/bin/chromium}; hint: sudo apt-get install chromium fonts-dejavu-core, or HARNESS_CHROMIUM=/path/to/it"; exit 2; }
+	@test -x "$${HARNESS_CHROMIUM:-/usr/bin/chromium}" || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium fonts-dejavu-core >/dev/null; }
+
+check: lint browser ## What to run before a commit: static checks and the quick tests
 	@$(BIN)/python -m pytest tests -n 2
 
-test: lint ## Everything that CI runs
+test: lint browser ## Everything that CI runs
 	@$(BIN)/python -m pytest tests -n 2
 	@$(BIN)/harness cassettes check
 	@$(BIN)/harness run
 
-nightly: setup ## The long forms: more examples, every cassette over the wire
+nightly: setup browser ## The long forms: more examples, every cassette over the wire
 	@HARNESS_WIRE_ALL=1 HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest tests -n 2
 	@$(BIN)/harness run --wire
 
@@ -51,4 +55,4 @@ lock: ## Resolve the dependencies anew into requirements.lock
 	@$(BIN)/pip-compile --quiet --generate-hashes --allow-unsafe --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-header \
 	  --strip-extras --extra record --extra newsdesk --extra reports --extra serve --extra stats --output-file requirements.lock pyproject.toml requirements-dev.in
 
-.PHONY: help setup run format lint check test nightly bench lock
+.PHONY: help setup run format lint browser check test nightly bench lock
