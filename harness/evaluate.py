@@ -34,6 +34,7 @@ from harness.matrix import Narrowing, PlannedCell, RunPlan, matrix_digest, plan_
 from harness.records.case import GoldenCase
 from harness.records.digest import digest
 from harness.records.messages import Usage
+from harness.records.pace import pace_of
 from harness.records.run import CaseVerdict, Cell, RunRecord, Totals, Trial, VerdictState
 from harness.records.trace import Event
 from harness.reports.runs import read_manifest
@@ -161,12 +162,14 @@ class Judged:
         state: VerdictState = verdict_of(findings, trial)
         ends = [trace.events[-1].data for trace in trial.traces]
         usage = sum((end.usage for end in ends), Usage())
+        turns, steps = pace_of(trial.traces)
         verdict = CaseVerdict(
             agent=cell.agent, profile=profile, model=cell.model, provenance=trial.provenance, set=cell.set,
             case=cell.case, trial=cell.trial, verdict=state, findings=findings,
             llm_calls=sum(end.counts.llm for end in ends), tool_calls=sum(end.counts.tools for end in ends),
-            tokens=usage, cost_usd=trial.cost_usd, recorded_ms=trial.recorded_ms, replay_ms=round(trial.replay_ms, 3),
-            answer=trial.traces[-1].answer if trial.traces else "", code=trial.code, because=trial.could_not_check,
+            turns=turns, steps=steps, tokens=usage, cost_usd=trial.cost_usd, recorded_ms=trial.recorded_ms,
+            replay_ms=round(trial.replay_ms, 3), answer=trial.traces[-1].answer if trial.traces else "",
+            code=trial.code, because=trial.could_not_check,
             cause=trial.cause, at=case.at, cassette=trial.cassette, cassette_digest=trial.cassette_digest,
             embedding_provenance=trial.embedding_provenance, status=ends[-1].status if ends else "",
             reason=ends[-1].reason if ends else "", drift=trial.drift, lock=self._locks.of(trial, case),

@@ -39,6 +39,8 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     """Path of the cassette, relative to the project."""
     cassette_digest: str = ""
     """Digest of the recorded responses: the identity of the sample."""
+    recording: str = ""
+    """Digest of the cassette's file, to the byte: requests and latencies included."""
     could_not_check: str = ""
     """Why no verdict is possible (a miss, a crash, a time-out); empty where one is."""
     code: str = ""
@@ -53,20 +55,22 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Lock(msgspec.Struct, frozen=True, kw_only=True):
-    """Digests of what a verdict follows from, beside its recording: they tell which of it changed. Empty: not known."""
+    """Digests of what a verdict follows from: they tell which of it changed. Empty: not known."""
 
     golden: str = ""
-    """The case, with what its set's policies add, wherever it stands in its file."""
+    """The case with its images and with what its set's policies add, wherever it stands in its file."""
     prompt: str = ""
     tool_schema: str = ""
     model: str = ""
     """The name that requests carry, and what pyproject.toml declares of it."""
     world: str = ""
-    """Rows and tools of the world."""
+    """Clock, user, settings and rows of the world, its folder, and what its code reaches of the project."""
     code: str = ""
-    """The agent's files but its prompts."""
+    """The agent's files but its prompts, and what its code reaches of the project."""
     contracts: str = ""
-    """The project's own contracts, and the version of tapegate."""
+    """The project's own contracts with what they reach, and the version of tapegate."""
+    cassette: str = ""
+    """The file of the recording, to the byte; each trial has its own."""
 
 
 class CaseVerdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,6 +89,10 @@ class CaseVerdict(msgspec.Struct, frozen=True, kw_only=True):
     findings: tuple[Finding, ...] = ()
     llm_calls: int = 0
     tool_calls: int = 0
+    turns: int = 0
+    """Chat calls that followed one another; those under way at once are one."""
+    steps: int = 0
+    """Turns, and tool calls that were not asked for at once; see `harness.records.pace`."""
     tokens: Usage = Usage()
     cost_usd: float | None = None
     recorded_ms: int = 0
