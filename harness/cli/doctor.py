@@ -218,7 +218,8 @@ def cassettes(config: Config) -> Check:
 
 def render(checks: Sequence[Check], output: Output) -> str:
     """One line a check, with what to do below those that are not ok."""
-    from harness.reports.screen import display_width, one_line
+    from harness.reports.columns import display_width
+    from harness.reports.screen import one_line
 
     margin = max(display_width(check.name) for check in checks)
     lines = []

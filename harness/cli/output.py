@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 
 from harness.errors import ExitCode, HarnessError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
     from contextlib import AbstractContextManager
     from typing import Any, TextIO
 
+    from harness.cli.progress import Progress
+    from harness.matrix import PlannedCell
+    from harness.records.run import CaseVerdict, Cell
     from harness.reports.screen import Paint
 
-_WIDE = 120
+WIDE = 120
 """Columns where no terminal says how many there are, as in the log of a CI job."""
-_EVERY_S = 0.1
-_CLEAR = "\r\x1b[K"
 
 
 class Output:
@@ -34,8 +35,8 @@ class Output:
         self.stream = sys.stdout
         """Where data goes; `apart` keeps it for this object alone."""
         self._process = os.getpid()
-        self._progress_at = 0.0
-        self._progress_shown = False
+        self.under_way: Progress | None = None
+        """What is told on stderr; whatever is printed takes its line away first."""
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="backslashreplace")
@@ -44,16 +45,29 @@ class Output:
     def width(self) -> int:
         """Columns to lay text out for, at least 20."""
         told = os.environ.get("COLUMNS", "")
-        if told.isdigit() and int(told) > 0:
-            return max(int(told), 20)
+        columns = int(told) if told.isascii() and told.isdigit() else 0
+        return max(columns or columns_of(self.stream) or WIDE, 20)
+
+    @property
+    def height(self) -> int | None:
+        """Lines of the terminal, at least 10; None where there is none, and nothing scrolls away."""
+        told = os.environ.get("LINES", "")
+        if told.isascii() and told.isdigit() and int(told) > 0:
+            return max(int(told), 10)
         try:
-            return max(os.get_terminal_size(self.stream.fileno()).columns, 20)
+            return max(os.get_terminal_size(self.stream.fileno()).lines, 10)
         except (OSError, ValueError, AttributeError):
-            return _WIDE
+            return None
 
     @property
     def paint(self) -> Paint:
-        """How to decorate text on stdout."""
+        """
+        How to decorate text on stdout.
+
+        NO_COLOR (https://no-color.org) turns colour off whatever else is set; FORCE_COLOR and CLICOLOR_FORCE turn it
+        on where no terminal reads, as the logs of many CI systems show colours; else CLICOLOR=0, TERM=dumb and
+        anything that is no terminal turn it off.
+        """
         from harness.reports.screen import ansi, plain
 
         return ansi if _colourful(self.stream) else plain
@@ -84,16 +98,36 @@ class Output:
         self._end_progress()
         print(text, file=sys.stderr, flush=True)
 
-    def progress(self, text: str) -> None:
-        """Show how far long work is: on a terminal only, in one line that the next thing printed takes away."""
-        now = time.monotonic()
-        if now - self._progress_at < _EVERY_S or not sys.stderr.isatty():
-            return
-        from harness.reports.screen import clip, one_line
+    def working(
+        self, what: str, total: int, *, done: int = 0, name: Callable[[int], str] | None = None
+    ) -> AbstractContextManager[Progress | None]:
+        """
+        Tell on stderr how far long work is; the work sets `done` and `now` of what it is given.
 
-        self._progress_at = now
-        self._progress_shown = True
-        print(f"{_CLEAR}{clip(one_line(text), 78)}", end="", file=sys.stderr, flush=True)
+        A terminal gets one line that is drawn anew and goes away at the end; a log, a CI job and a dumb terminal get a
+        line after 10 s and then ever more seldom. With `--json` only a terminal is told anything: elsewhere None is
+        given, and the work has nobody to tell.
+
+        Args:
+            what: What is going on, such as `replaying`.
+            total: How many things there are to do.
+            done: How many of them were done before.
+            name: Names what is under way once so many are done.
+        """
+        from harness.cli.progress import working
+
+        return working(self, what, total, done=done, name=name)
+
+    def replaying(
+        self, cells: Sequence[PlannedCell], done: Collection[Cell] = ()
+    ) -> AbstractContextManager[Callable[[CaseVerdict, int, int], None] | None]:
+        """The same around a replay of *cells*, some of which were *done* before: what it gives takes each verdict."""
+        from harness.cli.progress import replaying
+
+        return replaying(self, cells, done)
+
+    def progress(self, text: str) -> None:
+        """Nothing any more: `replaying` and `working` tell."""
 
     def failure(self, error: HarnessError) -> int:
         """Print *error* and return the exit code that it maps to."""
@@ -127,10 +161,30 @@ class Output:
         self.data(json.dumps({"error": told, "exit_code": int(exit_code)}, ensure_ascii=False))
 
     def _end_progress(self) -> None:
-        if self._progress_shown:
-            print(_CLEAR, end="", file=sys.stderr, flush=True)
-            self._progress_shown = False
+        if self.under_way is not None and os.getpid() == self._process:
+            self.under_way.clear()
 
 
 def _colourful(stream: TextIO) -> bool:
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    told = os.environ
+    if told.get("NO_COLOR"):
+        return False
+    if told.get("FORCE_COLOR", "0") not in {"", "0"} or told.get("CLICOLOR_FORCE", "0") not in {"", "0"}:
+        return True
+    return is_terminal(stream) and told.get("TERM") != "dumb" and told.get("CLICOLOR") != "0"
+
+
+def is_terminal(stream: TextIO) -> bool:
+    """Whether a person watches *stream*."""
+    try:
+        return stream.isatty()
+    except (AttributeError, ValueError):  # none at all, or a closed one
+        return False
+
+
+def columns_of(stream: TextIO) -> int:
+    """Columns of the terminal that *stream* is; 0 where it is none."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError, AttributeError):
+        return 0

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from harness.config import Config
-    from harness.records.run import CaseVerdict, RunRecord
+    from harness.records.run import Cell, RunRecord
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -70,19 +70,16 @@ def _replay(args: argparse.Namespace, output: Output) -> ExitCode:
     project, chosen = plan(config, narrowing_of(args))
     out = Path(args.out) if args.out else runs_folder(config.reports)
     resumed = _resumed(config, out, args.resume) if args.resume is not None else None
-
-    def tell(verdict: CaseVerdict, done: int, total: int) -> None:
-        output.progress(f"{done}/{total} {verdict.agent} {verdict.set}/{verdict.case}")
-
-    record = replay(
-        project,
-        chosen,
-        port="wire" if args.wire else "fast",
-        jobs=args.jobs,
-        resume=resumed,
-        out=out,
-        on_verdict=tell,
-    )
+    with output.replaying(chosen.cells, done=_done(resumed)) as tell:
+        record = replay(
+            project,
+            chosen,
+            port="wire" if args.wire else "fast",
+            jobs=args.jobs,
+            resume=resumed,
+            out=out,
+            on_verdict=tell,
+        )
     if output.as_json:
         output.document(record)
     else:
@@ -97,6 +94,13 @@ def _resumed(config: Config, runs: Path, name: str) -> Path:
     folder = find_run(runs, name)
     refuse_stale(config, read_partial(folder))
     return folder
+
+
+def _done(resumed: Path | None) -> set[Cell]:
+    """Trials that a run which goes on has a verdict of."""
+    from harness.reports.runs import read_results
+
+    return {verdict.cell for verdict in read_results(resumed)} if resumed else set()
 
 
 def _rendered(config: Config, record: RunRecord, runs: Path, output: Output) -> str:

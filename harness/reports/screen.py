@@ -1,18 +1,30 @@
-"""Text for a terminal: nothing in it can steer the terminal, and wide characters count as two columns."""
+"""Text for a terminal: nothing in it can steer the terminal, and it is cut and wrapped by columns."""
 
 from __future__ import annotations
 
 import itertools
+import re
 import unicodedata
 from collections.abc import Callable
+
+from harness.reports.columns import clusters, display_width
 
 Paint = Callable[[str, str], str]
 """`paint(text, colour)` decorates *text*; meaning never hangs on it."""
 
 _ANSI = {"red": "31", "green": "32", "yellow": "33", "bold": "1", "dim": "2"}
-_STEERING = frozenset("\u061c\u200e\u200f\ufeff" + "".join(map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A)))))
+_STEERING = frozenset(
+    "\u061c\u200e\u200f\ufeff"
+    + "".join(map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x2070), *range(0xFFF9, 0xFFFC))))
+)
+"""Marks that turn the reading direction, or that annotate what stands elsewhere."""
 _CONTROL = frozenset({"Cc", "Cs", "Zl", "Zp"})
-_NO_WIDTH = frozenset({"Mn", "Me", "Cf"})
+_MARKS = frozenset({"Mn", "Me", "Cf"})
+_MOST_MARKS = 8
+"""Marks on one character; more of them run over the lines around, and take no column however many they are."""
+_FLAG_OF_A_REGION = "\U0001f3f4[\U000e0020-\U000e007e]{2,6}\U000e007f"
+_hidden = re.compile(f"({_FLAG_OF_A_REGION})|[\U000e0000-\U000e007f]")
+"""Characters of the block Tags, which nobody sees and a model reads, outside of the flags that they are for."""
 
 
 def plain(text: str, colour: str) -> str:  # noqa: ARG001 – a `Paint`, as `ansi` is
@@ -27,12 +39,15 @@ def ansi(text: str, colour: str) -> str:
 
 def neutralise(text: str, *, keep_lines: bool = False) -> str:
     """
-    Make *text* harmless to show: control characters, lone surrogates and marks that turn the reading direction are
-    written out as Python would escape them. With *keep_lines* line feeds stay and tabs become blanks; otherwise both are written out.
+    Make *text* harmless to show: control characters, lone surrogates, marks that turn the reading direction, hidden
+    tags, and combining marks beyond eight on one character are written out as Python would escape them.
+
+    With *keep_lines* line feeds stay and tabs become blanks; otherwise both are written out.
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(_visible(char, keep_lines=keep_lines) for char in text)
+    shown = "".join(_visible(char, keep_lines=keep_lines) for char in text)
+    return shown if shown.isascii() else _few_marks(_hidden.sub(_tag_written_out, shown))
 
 
 def one_line(text: str) -> str:
@@ -40,24 +55,17 @@ def one_line(text: str) -> str:
     return neutralise(" ".join(text.split()))
 
 
-def display_width(text: str) -> int:
-    """Columns that *text* takes on a terminal."""
-    if text.isascii():
-        return len(text)
-    return sum(map(_columns, text))
-
-
 def clip(text: str, width: int) -> str:
     """Cut *text* to at most *width* columns (at least 1), the last of which is then `…`."""
-    if display_width(text) <= width:
-        return text
-    taken, used = [], 1
-    for char in text:
-        used += _columns(char)
+    end = kept = used = 0
+    for cluster, columns in clusters(text):
+        used += columns
         if used > width:
-            break
-        taken.append(char)
-    return "".join(taken).rstrip() + "…"
+            return text[:kept].rstrip() + "…"
+        end += len(cluster)
+        if used < width:
+            kept = end
+    return text
 
 
 def wrap(text: str, width: int, *, indent: str = "", later: str | None = None) -> str:
@@ -93,21 +101,26 @@ def _visible(char: str, *, keep_lines: bool) -> str:
     return char
 
 
-def _columns(char: str) -> int:
-    if unicodedata.category(char) in _NO_WIDTH:
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+def _tag_written_out(found: re.Match[str]) -> str:
+    return found[0] if found[1] else ascii(found[0])[1:-1]
+
+
+def _few_marks(text: str) -> str:
+    kept, marks = [], 0
+    for char in text:
+        marks = marks + 1 if unicodedata.category(char) in _MARKS else 0
+        kept.append(char if marks <= _MOST_MARKS else ascii(char)[1:-1])
+    return "".join(kept)
 
 
 def _pieces(word: str, room: int) -> list[str]:
     if display_width(word) <= room:
         return [word]
     pieces, piece, used = [], "", 0
-    for char in word:
-        columns = _columns(char)
+    for cluster, columns in clusters(word):
         if piece and used + columns > room:
             pieces.append(piece)
             piece, used = "", 0
-        piece += char
+        piece += cluster
         used += columns
     return [*pieces, piece]

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from harness.records.finding import Finding
 from harness.records.messages import Usage
 from harness.records.run import CaseVerdict, RunRecord, Totals
-from harness.reports.screen import ansi, display_width
+from harness.reports.columns import display_width
+from harness.reports.screen import ansi
 from harness.reports.terminal import fold, record_command, render_run, render_verdict
 
 
