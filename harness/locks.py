@@ -1,19 +1,30 @@
-"""The lock of a trial: digests of everything that its verdict follows from, so that a change of it has a named cause."""
+"""
+The lock of a trial: digests of everything that its verdict follows from, so that a change of it has a named cause.
+
+A verdict follows from nothing else, so trials whose lock is the accepted one need not run again: `harness.affected`.
+"""
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
+from urllib.parse import unquote
 
 import msgspec
 
 from harness import __version__
-from harness.config import Config
-from harness.records.case import GoldenCase
+from harness.agents.load import LoadedAgent
+from harness.cassettes.paths import cassette_name
+from harness.config import Config, ModelConfig
+from harness.reach import Reach
+from harness.records.case import GoldenCase, ImageContent
 from harness.records.digest import digest, digest_bytes
 from harness.records.run import Cell, Lock, Trial
 from harness.records.trace import OfferedTool
 from harness.trials import SCRIPTED, Project
+from harness.worlds.world import WorldTemplate
+
+JUDGE = "_judge"
+"""The agent under whose name the traffic of judges is recorded."""
 
 
 class Locks:
@@ -21,20 +32,30 @@ class Locks:
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self._contracts = _contracts(project.config)
+        self._reach = Reach(project.config)
+        self._contracts = _contracts(project.config, self._reach)
+        self._judges = _judges(project.config)
         self._cases: dict[tuple[str, str, str, str], Lock] = {}
         self._belts: dict[tuple[tuple[str, str, bool], ...], str] = {}
-        self._worlds: dict[str, str] = {}
+        self._code: dict[tuple[str, str], tuple[str, str]] = {}
 
     def of(self, trial: Trial, case: GoldenCase) -> Lock:
         """The lock of *trial*; the tools that it was offered are known once its agent began."""
-        lock = self.before(trial.cell, case)
+        lock = msgspec.structs.replace(
+            self._shared(trial.cell, case), cassette=self._judged(trial.cell, trial.recording)
+        )
         if not trial.traces:
             return lock
         return msgspec.structs.replace(lock, tool_schema=self._belt(trial.traces[0].events[0].data.tools))
 
     def before(self, cell: Cell, case: GoldenCase) -> Lock:
-        """The lock of *cell* before it ran: all but the tools that it is offered."""
+        """The lock of *cell* before it ran: all but the tools that it is offered, which follow from the rest."""
+        path = Path(self._project.cassette_path(cell))
+        recording = digest_bytes(path.read_bytes()) if path.is_file() else ""
+        return msgspec.structs.replace(self._shared(cell, case), cassette=self._judged(cell, recording))
+
+    def _shared(self, cell: Cell, case: GoldenCase) -> Lock:
+        """What the trials of a case share."""
         key = (cell.agent, cell.model, cell.set, case.id)
         if key not in self._cases:
             self._cases[key] = self._of_case(cell, case)
@@ -45,21 +66,38 @@ class Locks:
         agent = project.agent(cell.agent)
         declared = project.model(cell.model)
         asked = (case.model or agent.default_model) if cell.model == SCRIPTED else cell.model
-        stated = {key: value for key, value in msgspec.to_builtins(case).items() if key not in {"at", "lines", "notes"}}
+        world, code = self._world_and_code(case.world or project.golden_set(cell.set).world or "empty", agent)
         return Lock(
-            golden=digest(stated),
+            golden=self._golden(case),
             prompt=agent.prompt_digest,
             model=digest([asked, declared]),
-            world=self._world(case.world or project.golden_set(cell.set).world or "empty"),
-            code=agent.logic_digest,
+            world=world,
+            code=code,
             contracts=self._contracts,
         )
 
-    def _world(self, name: str) -> str:
-        if name not in self._worlds:
-            world = self._project.world_named(name)
-            self._worlds[name] = digest([world.store_digest, _code(world.folder) if world.folder else ""])
-        return self._worlds[name]
+    def _golden(self, case: GoldenCase) -> str:
+        stated = [
+            (key, value) for key, value in msgspec.to_builtins(case).items() if key not in {"at", "lines", "notes"}
+        ]
+        folder = self._project.config.goldensets
+        images = [folder / part.image for part in case.content if isinstance(part, ImageContent)]
+        return digest([stated, [digest_bytes(path.read_bytes()) if path.is_file() else "" for path in images]])
+
+    def _world_and_code(self, name: str, agent: LoadedAgent) -> tuple[str, str]:
+        """The digests of a world and of an agent. Code of the one that the other reaches too counts once, where it lies."""
+        key = (name, agent.name)
+        if key not in self._code:
+            template = self._project.world_named(name)
+            worlds = [template.folder] if template.folder else []
+            agents = [Path(agent.folder), *agent.builds_on] if agent.folder else []
+            prompts = [folder / "prompts.py" for folder in agents]
+            reach = self._reach
+            own = reach.under(agents)
+            world = [_stated(template), reach.digest(worlds, leave_out=own)]
+            code = [agent.logic_digest, reach.digest(agents, leave_out=[*prompts, *reach.under(worlds)])]
+            self._code[key] = (digest(world), digest(code))
+        return self._code[key]
 
     def _belt(self, tools: tuple[OfferedTool, ...]) -> str:
         """The digest of *tools*; trials of one design are offered the same ones."""
@@ -68,14 +106,31 @@ class Locks:
             self._belts[key] = digest(tools)
         return self._belts[key]
 
+    def _judged(self, cell: Cell, recording: str) -> str:
+        """*recording*, with those of what judges said of the trial, and what is declared of these judges."""
+        own = self._project.config.cassettes / cassette_name(cell)
+        said = [
+            (digest_bytes(path.read_bytes()), declared)
+            for judge, declared in self._judges
+            if (path := judge / own.parent.name / own.name).is_file()
+        ]
+        return digest([recording, said]) if said else recording
 
-def _contracts(config: Config) -> str:
+
+def _stated(world: WorldTemplate) -> list[object]:
+    """What a world's file states, after its variant was applied."""
+    return [world.now, world.user, world.settings, world.store_digest]
+
+
+def _contracts(config: Config, reach: Reach) -> str:
     """The project's own contracts, and the version that brings the built-in ones."""
-    files = [digest_bytes((config.root / path).read_bytes()) for path in config.contract_modules]
-    return digest([__version__, files])
+    files = [config.root / path for path in config.contract_modules]
+    return digest([__version__, reach.digest(files)])
 
 
-@cache
-def _code(folder: Path) -> str:
-    """The Python files of a world."""
-    return digest([(path.name, digest_bytes(path.read_bytes())) for path in sorted(folder.glob("*.py"))])
+def _judges(config: Config) -> tuple[tuple[Path, ModelConfig | None], ...]:
+    """Folders of what judges said, one for each model, with what is declared of it."""
+    folder = config.cassettes / JUDGE
+    if not folder.is_dir():
+        return ()
+    return tuple((path, config.models.get(unquote(path.name))) for path in sorted(folder.iterdir()))

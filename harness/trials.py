@@ -271,7 +271,8 @@ def _as_trial(cell: Cell, ran: RanTrial, player: Player, path: str, replay_ms: f
     usage = provenance.usage
     return Trial(
         cell=cell, traces=ran.traces, provenance=provenance.answered_by, embedding_provenance=embedded, cassette=path,
-        cassette_digest=player.cassette.digest, could_not_check=because, code=code, cause=cause,
+        cassette_digest=player.cassette.digest, recording=player.cassette.file_digest, could_not_check=because,
+        code=code, cause=cause,
         drift="\n".join(player.drifts), recorded_ms=_recorded_ms(player.cassette.interactions), replay_ms=replay_ms,
         cost_usd=usage.cost_usd if usage else None,
     )  # fmt: skip

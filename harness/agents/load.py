@@ -49,6 +49,8 @@ class LoadedAgent:
     """Digest of `prompts.py` alone, and of those of the designs that it builds on."""
     folder: str = ""
     """Where the agent's code lies; empty for one that was made in Python."""
+    builds_on: tuple[Path, ...] = ()
+    """Folders of the designs that it builds on."""
     draw: Callable[[], str] | None = None
     """Gives a picture of the design in plain text, where it has one."""
 
@@ -94,7 +96,8 @@ def load_agent(folder: Path, agent: str) -> LoadedAgent:
     declared = getattr(module, "OPTIONS", {})
     if not isinstance(declared, Mapping) or any(not name or not isinstance(name, str) for name in declared):
         raise BadFileError("bad-agent", "OPTIONS is no mapping of names to (default, help)", at=str(path))
-    folders = (path.parent, *_built_on(module, path))
+    built_on = tuple(_built_on(module, path))
+    folders = (path.parent, *built_on)
     return LoadedAgent(
         name=design,
         build=build,
@@ -107,6 +110,7 @@ def load_agent(folder: Path, agent: str) -> LoadedAgent:
         logic_digest=_code_digest(folders, leave_out="prompts.py"),
         prompt_digest=digest_bytes(b"".join(_read(part / "prompts.py") for part in folders)),
         folder=f"{path.parent.resolve()}{os.sep}",
+        builds_on=built_on,
         draw=_drawing(module, path),
     )
 

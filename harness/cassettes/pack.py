@@ -18,7 +18,7 @@ import msgspec
 from harness.cassettes.file import CASSETTE_FORMAT, LOAD_CHECKS, Cassette, Interaction, Provenance, parse, read_bytes
 from harness.cassettes.readers import readers_version
 from harness.cassettes.redact import SHAPE_NAMES
-from harness.records.digest import digest
+from harness.records.digest import DIGEST_CHARS, digest
 
 _FIELDS = [str(kind.__struct_fields__) for kind in (Cassette, Provenance, Interaction)]
 _SECONDS_TO_WAIT = 2.0
@@ -57,7 +57,7 @@ class Pack:
             compiled = self._compiled(name, key)
         if compiled is not None:
             return compiled
-        cassette = parse(content, name)
+        cassette = msgspec.structs.replace(parse(content, name), file_digest=key.hex()[:DIGEST_CHARS])
         with self._lock:
             self._new.append((name, key, _encoder.encode(cassette)))
             if len(self._new) >= _WRITE_EVERY:
