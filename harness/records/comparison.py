@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 from harness.records.messages import Usage
 from harness.records.run import Provenance, VerdictState
 from harness.records.trajectory import Divergence
+
+Objective = Literal["kept_rate", "cost_usd", "tokens", "llm_calls", "recorded_ms"]
+"""What a Pareto front weighs; more is better for `kept_rate`, less for the others."""
+LeftOutKind = Literal["alone", "partly", "unlike", "unchecked"]
 
 
 class Interval(msgspec.Struct, frozen=True, array_like=True):
@@ -27,9 +33,11 @@ class KeepRate(msgspec.Struct, frozen=True, kw_only=True):
 
 class DesignFigures(msgspec.Struct, frozen=True, kw_only=True):
     """
-    One design with one model over all its trials. Calls, tokens, cost, turns, and times are means for each trial.
+    One design with one model over the cases that every design of its group answered; see `Group`.
 
-    *interval* is Wilson's at 95 %; None for scripted trials, which are no samples of anything.
+    Rate, calls, cost, turns and times are means over cases of the means of their trials, so that each case weighs the
+    same. A recording that was replayed twice is one trial, unless it is scripted. *interval* is Wilson's at 95 % for as many
+    independent trials as clustered ones are worth; None for scripted trials, which are no samples of anything.
     """
 
     agent: str
@@ -58,6 +66,10 @@ class DesignFigures(msgspec.Struct, frozen=True, kw_only=True):
     """No design of its group is at least as good in everything and better in something."""
     dominated_by: tuple[str, ...] = ()
     contracts: tuple[KeepRate, ...] = ()
+    sets: tuple[str, ...] = ()
+    """The sets of its group."""
+    mean_tokens: float = 0.0
+    """Input and output of one trial."""
 
     @property
     def name(self) -> str:
@@ -88,9 +100,19 @@ class PairTest(msgspec.Struct, frozen=True, kw_only=True):
     interval: Interval | None = None
     """Of *effect*, at 95 %."""
     smallest_detectable: float | None = None
-    """The smallest difference of rates that this many cases would show with 80 % power; None: none would."""
+    """The smallest difference of rates that these trials would show with 80 % power; None: none would."""
     needs_trials: int | None = None
+    """Trials of each case, on each side, that would show *effect*, or a tenth where there is none, with 80 % power."""
     because: str = ""
+    provenance: Provenance = "none"
+    sets: tuple[str, ...] = ()
+    """The sets of the group that both belong to."""
+    tested: int = 0
+    """Cases with recordings of their own on both sides: those that *test* is about."""
+    effect_size: float | None = None
+    """Cohen's h: 0.2 is called small, 0.5 medium, 0.8 large; positive where *a* is better."""
+    told: bool = True
+    """Nothing is left to chance: exact, or significant after adjustment, or no difference of a tenth would be missed."""
 
 
 class MatrixCell(msgspec.Struct, frozen=True, kw_only=True):
@@ -125,12 +147,47 @@ class MatrixRow(msgspec.Struct, frozen=True, kw_only=True):
     why: tuple[Parting, ...] = ()
 
 
+class Group(msgspec.Struct, frozen=True, kw_only=True):
+    """Designs that are compared with each other: answered alike, they ran the same sets. A front is that of one group."""
+
+    provenance: Provenance
+    sets: tuple[str, ...]
+    designs: tuple[str, ...]
+    """`DesignFigures.name` of each, in order."""
+    cases: int
+    """Cases that each of them answered; their figures and the front are about these."""
+    objectives: tuple[Objective, ...] = ()
+
+
+class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
+    """
+    A case that is not, or not wholly, compared. *alone*: one design ran it. *partly*: some designs of the group did, so
+    that it counts in their pairs and in nobody's figures. *unlike*: not the same question or world for all.
+    *unchecked*: trials of *designs* have no verdict.
+    """
+
+    set: str
+    case: str
+    kind: LeftOutKind
+    designs: tuple[str, ...]
+    because: str
+
+
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
-    """What `harness compare` says; designs are compared with those of their own provenance only."""
+    """
+    What `harness compare` says; designs are compared with those of their own provenance only.
+
+    A design stands once in each group that it belongs to. *exit_code* is that of the command.
+    """
 
     run: str
     sets: tuple[str, ...]
     designs: tuple[DesignFigures, ...]
     pairs: tuple[PairTest, ...]
     matrix: tuple[MatrixRow, ...]
+    groups: tuple[Group, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    needs_trials: int | None = None
+    """Where nothing can be told: the trials of each case that would tell the most different pair apart."""
+    exit_code: int = 0
     format: int = 1

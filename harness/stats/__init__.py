@@ -2,6 +2,13 @@
 
 from harness.stats.bootstrap import Estimate, Measure, bootstrap_interval, bootstrap_ratio
 from harness.stats.clusters import clustered_interval, clustered_standard_error
+from harness.stats.matched import (
+    clustered_rate_interval,
+    matched_interval,
+    matched_smallest_detectable,
+    matched_standard_error,
+    matched_trials_needed,
+)
 from harness.stats.multiple import holm
 from harness.stats.paired import Alternative, Pairs, mcnemar_exact, pair, paired_interval, paired_standard_error
 from harness.stats.pairs_power import pairs_needed, pairs_power, smallest_detectable_loss
@@ -38,11 +45,16 @@ __all__ = [
     "cases_needed",
     "clopper_pearson_interval",
     "clustered_interval",
+    "clustered_rate_interval",
     "clustered_standard_error",
     "cohens_h",
     "difference_interval",
     "flakiness",
     "holm",
+    "matched_interval",
+    "matched_smallest_detectable",
+    "matched_standard_error",
+    "matched_trials_needed",
     "mcnemar_exact",
     "pair",
     "paired_interval",
