@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from harness.records.comparison import Comparison
 from harness.records.decision import Decision
 from harness.records.messages import Usage
 from harness.records.run import Cell, Provenance, RunRecord, Trial
@@ -185,6 +186,7 @@ DOCUMENTS: dict[str, Any] = {
     "accept": AcceptDocument,
     "gate": Decision,
     "diff": DiffDocument,
+    "compare": Comparison,
     "report": ReportDocument,
     "list": list[ListedItem],
     "cassettes-check": CassettesDocument,
@@ -238,6 +240,8 @@ def _because(trial: Trial) -> str:
 def full(value: Any) -> Json:
     """Turn *value* into JSON values with every field there, defaults and empty ones included."""
     if isinstance(value, msgspec.Struct):
+        if value.__struct_config__.array_like:
+            return [full(getattr(value, name)) for name in value.__struct_fields__]
         return {name: full(getattr(value, name)) for name in value.__struct_fields__}
     if isinstance(value, list | tuple):
         return [full(item) for item in value]
