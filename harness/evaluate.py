@@ -35,7 +35,7 @@ from harness.records.case import GoldenCase
 from harness.records.digest import digest
 from harness.records.messages import Usage
 from harness.records.pace import pace_of
-from harness.records.run import CaseVerdict, Cell, RunRecord, Totals, Trial, VerdictState
+from harness.records.run import CaseVerdict, Cell, Lock, RunRecord, Totals, Trial, VerdictState
 from harness.records.trace import Event
 from harness.reports.runs import read_manifest
 from harness.reports.store import RunStore
@@ -43,6 +43,7 @@ from harness.trials import Project, ReplayPort, replay
 
 if TYPE_CHECKING:
     from harness.recording import RecordOutcome
+    from harness.records.judgement import Question
 
 Json = Any
 JUDGE_SECONDS = 60.0
@@ -141,6 +142,7 @@ class Judged:
         modules = [project.config.root / path for path in project.config.contract_modules]
         self._catalogue = load_modules(modules)
         self._chosen: dict[tuple[str, str, str], Sequence[Contract]] = {}
+        self._asked: dict[tuple[str, str, str], Sequence[Question]] = {}
         self._baselines = load_baselines(project.config.reports, sets)
         self._locks = Locks(project)
 
@@ -151,6 +153,9 @@ class Judged:
         key = (cell.set, case.id, design)
         if key not in self._chosen:
             self._chosen[key] = contracts_for(case, design, self._catalogue)
+            self._asked[key] = _questions(self._chosen[key])
+        if self._asked[key]:
+            trial = self._answered(trial, self._asked[key])
         try:
             with watched(JUDGE_SECONDS):
                 findings = judge(case, trial, self._chosen[key])
@@ -172,11 +177,31 @@ class Judged:
             code=trial.code, because=trial.could_not_check,
             cause=trial.cause, at=case.at, cassette=trial.cassette, cassette_digest=trial.cassette_digest,
             embedding_provenance=trial.embedding_provenance, status=ends[-1].status if ends else "",
-            reason=ends[-1].reason if ends else "", drift=trial.drift, lock=self._locks.of(trial, case),
+            reason=ends[-1].reason if ends else "", drift=trial.drift, lock=self._lock(trial, case),
         )  # fmt: skip
         if state != "broken":
             return verdict
         return mark_known(verdict, self._baselines.get(cell.set))
+
+    def _answered(self, trial: Trial, questions: Sequence[Question]) -> Trial:
+        """*trial* with what was recorded in answer to its contracts' *questions*."""
+        from harness.judging import judgements  # most runs ask nobody
+
+        return msgspec.structs.replace(trial, judgements=judgements(self._project, trial, questions))
+
+    def _lock(self, trial: Trial, case: GoldenCase) -> Lock:
+        lock = self._locks.of(trial, case)
+        samples = [one.sample for one in trial.judgements if one.sample]
+        return msgspec.structs.replace(lock, judge=digest(samples)) if samples else lock
+
+
+def _questions(contracts: Sequence[Contract]) -> Sequence[Question]:
+    """What *contracts* ask beyond a trace."""
+    if not any(contract.questions for contract in contracts):
+        return ()
+    from harness.judging import questions_of
+
+    return questions_of(contracts)
 
 
 def totals_of(verdicts: Iterable[CaseVerdict]) -> Totals:

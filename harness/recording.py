@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from harness.cassettes.player import Player
 from harness.cassettes.recorder import Recorder
 from harness.cassettes.redact import Scrubber
 from harness.errors import CouldNotCheckError, HarnessError
+from harness.judging import Group, check_group, record_group, wanted
 from harness.matrix import PlannedCell, RunPlan
 from harness.models.price import price_table
 from harness.models.scripted.script import load_script
@@ -68,10 +69,11 @@ def record(
     base_url: str | None = None,
     budget_usd: float | None = None,
     dry_run: bool = False,
+    judge_only: bool = False,
     on_progress: Callable[[str], None] | None = None,
 ) -> RecordOutcome:
     """
-    Record the trials of *chosen*.
+    Record the trials of *chosen*, and what judges and embedding models say of their answers where contracts ask for it.
 
     Args:
         project: The project that `plan` opened.
@@ -81,6 +83,7 @@ def record(
         base_url: The model's server, in place of the declared one.
         budget_usd: Stop before a trial once this much is spent, above 0; None: no bound.
         dry_run: Only say what would be recorded and what it would cost, by what the old cassettes cost.
+        judge_only: Leave the trials as they are recorded; *base_url* is then the judge's server.
         on_progress: Told of each trial before it is recorded.
 
     Raises:
@@ -88,18 +91,21 @@ def record(
     """
     tell = on_progress or (lambda _text: None)
     check_collisions(project.config.cassettes, [planned.cell for planned in chosen.cells])
-    todo = asyncio.run(_wanted(project, chosen.cells, mode))
+    todo = [] if judge_only else asyncio.run(_wanted(project, chosen.cells, mode))
     for planned in todo:
         check_source(project, planned, base_url)
     bill = _bill(project, todo)
     if dry_run:
-        return bill
+        return _with_judges(bill, asyncio.run(wanted(project, chosen.cells, mode)), project)
     _check_keys(project, todo, base_url)
     cost = f", about {bill.cost_usd:.2f} USD" if bill.cost_usd is not None else ""
-    tell(f"{len(todo)} of {len(chosen.cells)} trials to record: about {bill.calls} model calls{cost}")
+    if not judge_only:
+        tell(f"{len(todo)} of {len(chosen.cells)} trials to record: about {bill.calls} model calls{cost}")
     tally = _Tally()
+    judge_url = base_url if judge_only else None
     with ScriptedServer() as server:
         asyncio.run(_record_all(project, todo, mode, base_url, budget_usd, server, tally, tell))
+        asyncio.run(_record_judges(project, chosen.cells, mode, judge_url, budget_usd, server, tally, tell))
     project.close()
     return tally.outcome()
 
@@ -192,6 +198,48 @@ async def _record_all(
             from harness.models.litellm_client import close_clients
 
             await close_clients()
+
+
+async def _record_judges(
+    project: Project,
+    cells: Sequence[PlannedCell],
+    mode: str,
+    base_url: str | None,
+    budget_usd: float | None,
+    server: ScriptedServer,
+    tally: _Tally,
+    tell: Callable[[str], None],
+) -> None:
+    """Record what judges and embedding models say of the answers that *cells* now give."""
+    groups = await wanted(project, cells, mode)
+    for group in groups:
+        check_group(project, group, base_url)
+    try:
+        for number, group in enumerate(groups, start=1):
+            name = project.relative(cassette_path(project.config.cassettes, group.cell))
+            if budget_usd is not None and (tally.cost_usd or 0.0) >= budget_usd:
+                tally.refused.append(f"{name}: the budget of {budget_usd:g} USD is spent")
+                continue
+            tell(f"judge {number}/{len(groups)} {name}")
+            try:
+                tally.spend(*await record_group(project, group, mode, base_url, server))
+            except HarnessError as error:
+                where = f"{error.at.removeprefix(f'{project.config.root}/')}: " if error.at else ""
+                tally.refused.append(f"{name}: {where}{error.message}")
+            else:
+                tally.cassettes.append(name)
+    finally:
+        if groups:
+            from harness.models.litellm_client import close_clients
+
+            await close_clients()
+
+
+def _with_judges(bill: RecordOutcome, groups: Sequence[Group], project: Project) -> RecordOutcome:
+    """*bill* with the recordings of judges that are missing today; new answers may need others."""
+    names = [project.relative(cassette_path(project.config.cassettes, group.cell)) for group in groups]
+    calls = bill.calls + sum(len(group.calls) for group in groups)
+    return replace(bill, calls=calls, cassettes=(*bill.cassettes, *names))
 
 
 async def _record_one(

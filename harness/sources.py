@@ -19,6 +19,7 @@ from harness.models.route import Embedder
 from harness.models.scripted.script import load_script
 from harness.models.scripted.server import ScriptedServer
 from harness.models.scripted.session import RECORDED_ORIGIN, ScriptSession
+from harness.records.messages import Json
 from harness.trials import SCRIPTED, Project, script_path
 
 CONNECT_SECONDS = 5.0
@@ -84,7 +85,7 @@ def check_source(project: Project, planned: PlannedCell, base_url: str | None) -
         if declared is not None and declared.answered_by == "local":
             _check_proof(name, declared)
         if where := base_url or (declared.base_url if declared else None):
-            _check_server(where)
+            check_server(where)
 
 
 def _check_proof(name: str, declared: ModelConfig) -> None:
@@ -105,7 +106,7 @@ def _check_proof(name: str, declared: ModelConfig) -> None:
 
 
 @cache
-def _check_server(base_url: str) -> None:
+def check_server(base_url: str) -> None:
     """
     Make sure that somebody listens: else each trial would record that nobody answered.
 
@@ -152,12 +153,18 @@ def embedders(project: Project) -> dict[str, Embedder]:
 
 
 def provenance_of(project: Project, planned: PlannedCell, source: Source) -> Provenance:
+    """What a recording of *planned* says of who answers."""
+    code = project.agent(planned.cell.agent).digest
+    return provenance_for(project, source, code=code, sampling=project.sampling(planned))
+
+
+def provenance_for(project: Project, source: Source, *, code: str, sampling: Mapping[str, Json]) -> Provenance:
+    """What a recording says of who answers; *code* is the digest of what asks, *sampling* how the model draws."""
     declared = source.model
-    sampling = project.sampling(planned)
     return Provenance(
         answered_by=source.answered_by,
         recorded=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        code=project.agent(planned.cell.agent).digest,
+        code=code,
         versions=_versions(),
         server=(declared.server or "") if declared else "",
         model_sha256=(declared.sha256 or "") if declared else "",

@@ -86,12 +86,16 @@ def _cells(config: Config) -> set[Cell]:
     """Cells that may have a cassette: those of the matrix, and those of profiles, which stand outside it."""
     from harness.cassettes.paths import cell_of
     from harness.evaluate import plan
+    from harness.judging import Asking, labelled_cells
     from harness.matrix import Narrowing
 
-    declared = {planned.cell for planned in plan(config, Narrowing())[1].cells}
+    project, chosen = plan(config, Narrowing())
+    declared = {planned.cell for planned in chosen.cells}
+    judged = Asking(project).cells(chosen.cells).keys() | labelled_cells(project)
     known = {(cell.set, cell.case) for cell in declared}
     found = (cell_of(config.cassettes, path) for path in config.cassettes.rglob("*.yaml"))
-    return declared | {cell for cell in found if cell and "@" in cell.agent and (cell.set, cell.case) in known}
+    profiles = {cell for cell in found if cell and "@" in cell.agent and (cell.set, cell.case) in known}
+    return declared | profiles | judged
 
 
 def render_check(document: CassettesDocument) -> str:

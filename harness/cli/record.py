@@ -36,6 +36,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--base-url", metavar="URL", help="address of the model's server, in place of the declared one")
     parser.add_argument("--budget", type=positive_usd, metavar="USD", help="stop before more than this is spent")
     parser.add_argument("--dry-run", action="store_true", help="say what would be recorded and what it would cost")
+    parser.add_argument(
+        "--judge-only",
+        action="store_true",
+        help="record only what judges and embedding models say of the answers that are recorded; --base-url is then theirs",
+    )
     parser.add_argument("--allow-ci-write", action="store_true", help="write even where CI is set")
 
 
@@ -55,6 +60,7 @@ def run(args: argparse.Namespace, output: Output) -> ExitCode:
         base_url=args.base_url,
         budget_usd=args.budget,
         dry_run=args.dry_run,
+        judge_only=args.judge_only,
         on_progress=lambda text: output.note(one_line(text)),
     )
     document = RecordDocument(
@@ -98,7 +104,10 @@ def render(document: RecordDocument) -> str:
 
 
 def _told(document: RecordDocument) -> str:
-    trials = f"{len(document.cassettes)} of {document.planned} trials"
+    judges = sum("/_judge/" in path for path in document.cassettes)
+    trials = f"{len(document.cassettes) - judges} of {document.planned} trials"
+    if judges:
+        trials += f" and what judges say of {judges} case{'s' if judges > 1 else ''}"
     if document.mode == "verify":
         return f"would ask again in {trials}" if document.dry_run else f"{trials} answered as they were recorded"
     return f"{'would record' if document.dry_run else 'recorded'} {trials}"

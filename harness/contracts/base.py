@@ -16,7 +16,7 @@ A contract that yields nothing never triggered and is reported as vacuous; one t
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
@@ -30,6 +30,7 @@ from harness.records.trace import Event
 
 if TYPE_CHECKING:
     from harness.contracts.view import TrialView
+    from harness.records.judgement import Question
 
 Kind = Literal["S", "B"]
 """S: structural, holds for every run of any model. B: behavioural, depends on what the model does."""
@@ -45,14 +46,26 @@ class Broken(msgspec.Struct, frozen=True):
     turn: int | None = None
     leg: int | None = None
     """Only where the witness stands in another leg than the one that was asked."""
+    judged_by: str = ""
+    """Who said so, where it was a model: `live`, `local` or `scripted`."""
 
 
 class Triggered(msgspec.Struct, frozen=True):
-    """The contract had something to check, so that it is not vacuous."""
+    """The contract had something to check, so that it is not vacuous; *note* and *judged_by* are shown where it is kept."""
+
+    note: str = ""
+    judged_by: str = ""
 
 
-Found: TypeAlias = Broken | Triggered
+class Unchecked(msgspec.Struct, frozen=True):
+    """The contract lacks what it needs, and says nothing of the trial; *because* says what, and what to run."""
+
+    because: str
+
+
+Found: TypeAlias = Broken | Triggered | Unchecked
 Check: TypeAlias = "Callable[[TrialView], Iterable[Found]]"
+Asks: TypeAlias = "Callable[[Mapping[str, Json]], tuple[Question, ...]]"
 TRIGGERED: Final = Triggered()
 
 
@@ -96,6 +109,8 @@ class Contract:
     shrinks: bool = True
     on_request: bool = False
     """Asked only where a case or a policy names it."""
+    questions: Asks | None = None
+    """What it must know beyond the trace, told from its options; see `harness.records.judgement`."""
     doc: str = ""
     """The whole docstring, for `harness explain`."""
     at: str = ""
@@ -159,6 +174,7 @@ def contract(
     over: Over = "leg",
     shrinks: bool = True,
     on_request: bool = False,
+    questions: Asks | None = None,
 ) -> Callable[[Callable[..., Iterable[Found]]], Contract]:
     """
     Make a contract of a generator function; its docstring says the rule, its keyword-only parameters are options.
@@ -172,6 +188,7 @@ def contract(
         over: `leg` to be asked for each leg, `trial` to be asked once with the last leg's view.
         shrinks: False where taking events away breaks the rule by itself.
         on_request: True to ask it only where a case or a policy names it; a project's own contracts always are.
+        questions: From its options to what a model is asked before the contract is.
 
     Raises:
         TypeError: The function has no docstring.
@@ -184,7 +201,8 @@ def contract(
         about = " ".join(doc.split("\n\n")[0].split())
         return Contract(
             id=id, about=about, check=function, kind=kind, designs=designs, version=version,
-            needs=frozenset(needs), over=over, shrinks=shrinks, on_request=on_request, doc=doc,
+            needs=frozenset(needs), over=over, shrinks=shrinks, on_request=on_request, questions=questions,
+            doc=doc,
         )  # fmt: skip
 
     return wrap

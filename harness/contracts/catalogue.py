@@ -22,7 +22,7 @@ _read: dict[tuple[int, bytes, str, str], tuple[Catalogue, Contract]] = {}
 """Contracts that golden sets state in full, read once; each keeps its catalogue alive, so that its id stays its own."""
 
 EVERY_DESIGN = (
-    "common", "effects", "conversation", "leaks", "grounding", "searching", "markdown", "case_rules", "answer",
+    "common", "effects", "conversation", "leaks", "grounding", "searching", "markdown", "case_rules", "answer", "rubric",
 )  # fmt: skip
 """Modules of this package whose contracts are for every design."""
 OF_DESIGN: dict[str, tuple[str, ...]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from harness.contracts.base import TRIGGERED, Broken, Contract, Triggered
+from harness.contracts.base import TRIGGERED, Broken, Contract, Triggered, Unchecked
 from harness.contracts.shrink import shortest
 from harness.contracts.view import TrialView
 from harness.records.case import GoldenCase
@@ -35,21 +35,27 @@ def judge(case: GoldenCase, trial: Trial, contracts: Sequence[Contract]) -> tupl
         if contract.needs and contract.needs.isdisjoint(present):
             findings.append(contract.vacuous)
             continue
-        triggered = False
+        triggered: Triggered | None = None
         breaks: list[tuple[TrialView, Broken]] = []
         try:
             for view in last if contract.over == "trial" else views:
                 for found in contract.check(view):
-                    triggered = True
-                    if found is not TRIGGERED and not isinstance(found, Triggered):
+                    if found is TRIGGERED:
+                        triggered = triggered or TRIGGERED
+                    elif isinstance(found, Triggered):
+                        triggered = found
+                    else:
                         breaks.append((view, _as_broken(found)))
+        except _LacksError as lack:
+            findings.append(_lacking(contract, view, str(lack)))
+            continue
         except Exception as error:  # noqa: BLE001 - whatever a contract raises is a finding, not a crash of the run
             findings.append(_crashed(contract, view, error))
             continue
         if breaks:
             findings.extend(_broken(contract, breaks))
         else:
-            findings.append(contract.kept if triggered else contract.vacuous)
+            findings.append(_kept(contract, triggered) if triggered else contract.vacuous)
     return tuple(findings)
 
 
@@ -70,9 +76,15 @@ def verdict_of(findings: Sequence[Finding], trial: Trial) -> VerdictState:
     return verdict
 
 
+class _LacksError(Exception):
+    """A contract said that it lacks what it needs."""
+
+
 def _as_broken(found: object) -> Broken:
     if isinstance(found, Broken):
         return found
+    if isinstance(found, Unchecked):
+        raise _LacksError(found.because)
     raise TypeError(f"it yielded {type(found).__name__}, and may yield only broken(…) and triggered(…)")
 
 
@@ -96,7 +108,21 @@ def _broken(contract: Contract, breaks: list[tuple[TrialView, Broken]]) -> Itera
             shortest=shortest(contract, view, found),
             at=contract.at or view.case.at,
             advisory=_is_advisory(contract, view),
+            judged_by=found.judged_by,
         )
+
+
+def _kept(contract: Contract, triggered: Triggered) -> Finding:
+    if triggered is TRIGGERED or not triggered.note:
+        return contract.kept
+    return Finding(contract=contract.id, state="kept", because=triggered.note, judged_by=triggered.judged_by)
+
+
+def _lacking(contract: Contract, view: TrialView, because: str) -> Finding:
+    return Finding(
+        contract=contract.id, state="could_not_check", because=because, leg=view.leg, at=contract.at or view.case.at,
+        advisory=_is_advisory(contract, view),
+    )  # fmt: skip
 
 
 def _crashed(contract: Contract, view: TrialView, error: Exception) -> Finding:

@@ -30,3 +30,5 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """`file:line` of the case or the contract in the golden set."""
     advisory: bool = False
     """Reported, never blocking."""
+    judged_by: str = ""
+    """Who answered the judge's or embedding model's calls that it rests on: `live`, `local` or `scripted`; else empty."""

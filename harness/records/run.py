@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from harness.records.finding import Finding
 from harness.records.messages import Json, Usage
 from harness.records.trace import Trace
+
+if TYPE_CHECKING:
+    from harness.records.judgement import Judgement
 
 RUN_FORMAT = 1
 
@@ -52,6 +55,8 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     recorded_ms: int = 0
     replay_ms: float = 0.0
     cost_usd: float | None = None
+    judgements: tuple[Judgement, ...] = ()
+    """What judges and embedding models answered to the questions of its contracts."""
 
 
 class Lock(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,6 +76,8 @@ class Lock(msgspec.Struct, frozen=True, kw_only=True):
     """The project's own contracts with what they reach, and the version of tapegate."""
     cassette: str = ""
     """The file of the recording, to the byte; each trial has its own."""
+    judge: str = ""
+    """What judges and embedding models answered about the answer; each trial has its own. Empty: nobody was asked."""
 
 
 class CaseVerdict(msgspec.Struct, frozen=True, kw_only=True):

@@ -24,6 +24,7 @@ def test_fields_at_their_default_are_written_out():
         "shortest": [],
         "at": "",
         "advisory": False,
+        "judged_by": "",
     }
 
 
