@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, is_dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
+import msgspec
 import pydantic
 import pydantic_core
-from pydantic import TypeAdapter
+from msgspec.structs import replace
 
 from harness.errors import BadFileError
 from harness.goldensets.lint import lint
+from harness.goldensets.validation import Validation
 from harness.goldensets.yaml_tree import YamlTree, read_yaml
 from harness.records.case import (
     Fact,
@@ -38,10 +39,11 @@ SET_BY_LOADER = ("at", "lines")
 """Fields of a case that nobody writes."""
 
 Path = tuple[str | int, ...]
-_case_adapter = TypeAdapter(GoldenCase)
-_policy_adapter = TypeAdapter(Policy)
+T = TypeVar("T", bound=msgspec.Struct)
+_case_form = Validation(GoldenCase)
+_policy_form = Validation(Policy)
 
-_RECORD_OF: dict[str, tuple[type, ...]] = {
+_RECORD_OF: dict[str, tuple[type[msgspec.Struct], ...]] = {
     "cases": (GoldenCase,),
     "policies": (Policy,),
     "facts": (Facts,),
@@ -140,7 +142,7 @@ def _case(raw: Json, number: int, tree: YamlTree, world: str | None) -> GoldenCa
     for key in ("class_", *SET_BY_LOADER):
         if key in raw:
             raise _unknown_key(key, _who(raw), _keys("cases"), at=tree.at((*path, key)))
-    case: GoldenCase = _validated(_case_adapter, spelt_out(raw), path, tree, who=_who(raw))
+    case: GoldenCase = _validated(_case_form, spelt_out(raw), path, tree, who=_who(raw))
     lines = {key: tree.lines[*path, key] for key in raw}
     stated = raw.get("contracts") or ()
     lines |= {f"contracts.{place}": tree.lines[*path, "contracts", place] for place in range(len(stated))}
@@ -151,7 +153,7 @@ def _policy(raw: Json, number: int, tree: YamlTree) -> Policy:
     path: Path = ("policies", number)
     if not isinstance(raw, dict):
         raise BadFileError("bad-golden", "a policy is a mapping with `when` and `contracts`", at=tree.at(path))
-    policy: Policy = _validated(_policy_adapter, raw, path, tree, who="the policy")
+    policy: Policy = _validated(_policy_form, raw, path, tree, who="the policy")
     for key in policy.when:
         if key not in POLICY_WHEN:
             raise _unknown_key(key, "`when`", POLICY_WHEN, at=tree.at((*path, "when", key)))
@@ -196,10 +198,10 @@ def _tool_rule(item: Json) -> Json:
     return {"tool": item} if isinstance(item, str) else item
 
 
-def _validated(adapter: TypeAdapter[Any], raw: Json, path: Path, tree: YamlTree, *, who: str) -> Any:
+def _validated(form: Validation[T], raw: Json, path: Path, tree: YamlTree, *, who: str) -> T:
     """Hold *raw* against its record; the first thing that does not fit is told with its line."""
     try:
-        return adapter.validate_json(pydantic_core.to_json(raw), strict=True)
+        return form.read(pydantic_core.to_json(raw))
     except pydantic.ValidationError as error:
         problem = error.errors(include_url=False)[0]
     place = _written_path((*path, *problem["loc"]))
@@ -237,7 +239,7 @@ def _keys(*path: str | int) -> list[str]:
     """The keys that the mapping at *path* may have."""
     names = [part for part in path if isinstance(part, str) and part in _RECORD_OF]
     records = _RECORD_OF[names[-1]] if names else ()
-    keys = [field.name for record in records if is_dataclass(record) for field in fields(record)]
+    keys = [name for record in records for name in record.__struct_fields__]
     return ["class" if key == "class_" else key for key in keys if key not in SET_BY_LOADER]
 
 

@@ -6,9 +6,8 @@ import ast
 import json
 from pathlib import Path
 
-from pydantic import TypeAdapter
-
 from harness.goldensets.read import POLICY_WHEN, SET_BY_LOADER, SET_FORMAT
+from harness.goldensets.validation import Validation
 from harness.records import case as case_records
 from harness.records.case import GoldenCase, Policy
 from harness.records.messages import Json
@@ -18,8 +17,8 @@ SCHEMA_ID = "https://json-schema.org/draft/2020-12/schema"
 
 def golden_schema() -> dict[str, Json]:
     """The schema of a golden set as a person writes it, friendly forms included."""
-    case = TypeAdapter(GoldenCase).json_schema()
-    policy = TypeAdapter(Policy).json_schema()
+    case = Validation(GoldenCase).json_schema()
+    policy = Validation(Policy).json_schema()
     definitions = case.pop("$defs")
     definitions |= {"GoldenCase": _as_written(case), "Policy": policy}
     _describe(definitions)

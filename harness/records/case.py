@@ -1,24 +1,22 @@
 """
 What people write in golden sets, as frozen records.
 
-These are plain dataclasses so that one definition serves three readers: pydantic validates YAML against them and makes
-the JSON Schema, msgspec reads and writes the compiled form, and everything else just reads attributes.
+One definition serves three readers: msgspec reads and writes the compiled form, everything else just reads attributes,
+and `harness.goldensets.validation` derives what pydantic holds YAML against and makes the JSON Schema of.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
+
+import msgspec
 
 Json = Any
-_STRICT: dict[str, str] = {"extra": "forbid"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
+class Fact(msgspec.Struct, frozen=True, kw_only=True):
     """Something an answer must or must not say: exactly one of *text*, *number* or *regex*."""
 
-    __pydantic_config__: ClassVar[dict[str, str]] = _STRICT
     text: str | None = None
     """Compared without regard to case and to runs of blanks."""
     number: float | None = None
@@ -28,44 +26,36 @@ class Fact:
     regex: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """Facts of an answer: all of *all*, at least one of *any*, none of *none*."""
 
-    __pydantic_config__: ClassVar[dict[str, str]] = _STRICT
     all: tuple[Fact, ...] = ()
     any: tuple[Fact, ...] = ()
     none: tuple[Fact, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolRule:
+class ToolRule(msgspec.Struct, frozen=True, kw_only=True):
     """A tool that must be called: *tool* may be a glob, *args* are values that a call must at least carry."""
 
-    __pydantic_config__: ClassVar[dict[str, str]] = _STRICT
     tool: str
-    args: dict[str, Json] = field(default_factory=dict)
+    args: dict[str, Json] = {}
     at_least: int = 1
     at_most: int | None = None
     different: bool = False
     """Count only calls whose arguments differ from each other."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolRules:
+class ToolRules(msgspec.Struct, frozen=True, kw_only=True):
     """Which tools a case needs, and which it may or must not see; names may be globs."""
 
-    __pydantic_config__: ClassVar[dict[str, str]] = _STRICT
     required: tuple[ToolRule, ...] = ()
     allowed: tuple[str, ...] | None = None
     forbidden: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """The most a trial may spend. None means unlimited."""
 
-    __pydantic_config__: ClassVar[dict[str, str]] = _STRICT
     llm_calls: int | None = None
     rounds: int | None = None
     tool_calls: int | None = None
@@ -74,43 +64,34 @@ class Limits:
     """Wall-clock time of one leg; running out of it is exit 3, never a verdict."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Leg:
+class Leg(msgspec.Struct, frozen=True, kw_only=True):
     """One stretch of a trial that is stopped and resumed; *stop_after* counts events of a type, then the agent is cut off."""
 
-    __pydantic_config__: ClassVar[dict[str, str]] = _STRICT
-    stop_after: dict[str, int] = field(default_factory=dict)
+    stop_after: dict[str, int] = {}
     resume: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
+class Fault(msgspec.Struct, frozen=True, kw_only=True):
     """Something that goes wrong on purpose at model call *call* (from 1) of a trial, or in each call of *tool*."""
 
-    __pydantic_config__: ClassVar[dict[str, str]] = _STRICT
     kind: str
     call: int | None = None
     tool: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImageContent:
+class ImageContent(msgspec.Struct, frozen=True, kw_only=True):
     """An image of a question, as a path beside the golden set."""
 
-    __pydantic_config__: ClassVar[dict[str, str]] = _STRICT
     image: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextContent:
+class TextContent(msgspec.Struct, frozen=True, kw_only=True):
     """A text part of a question."""
 
-    __pydantic_config__: ClassVar[dict[str, str]] = _STRICT
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GoldenCase:
+class GoldenCase(msgspec.Struct, frozen=True, kw_only=True):
     """
     One question, with what must hold when an agent answers it.
 
@@ -118,7 +99,6 @@ class GoldenCase:
     inline ones in the operator language; what a set's policies add is already merged in by the loader.
     """
 
-    __pydantic_config__: ClassVar[dict[str, str]] = _STRICT
     id: str
     question: str = ""
     turns: tuple[str, ...] = ()
@@ -132,18 +112,18 @@ class GoldenCase:
     designs: tuple[str, ...] = ()
     """The designs that this case is for; empty means every one."""
     model: str | None = None
-    options: dict[str, Json] = field(default_factory=dict)
+    options: dict[str, Json] = {}
     user: str | None = None
     world: str | None = None
     knowledge: str = ""
-    facts: Facts = field(default_factory=Facts)
-    tools: ToolRules = field(default_factory=ToolRules)
+    facts: Facts = Facts()
+    tools: ToolRules = ToolRules()
     plan: Literal["none", "required", "either"] = "either"
     intent: Literal["read", "edit"] = "read"
     method: Literal["GET", "POST"] = "POST"
     writes: int | None = None
     """How many ok writing tool calls the case expects; None: not checked here."""
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits = Limits()
     legs: tuple[Leg, ...] = ()
     faults: tuple[Fault, ...] = ()
     volatile: tuple[str, ...] = ()
@@ -155,28 +135,25 @@ class GoldenCase:
     reason: str = ""
     """The reason that `trial_finished` must give; empty: any."""
     contracts: tuple[str | dict[str, Json], ...] = ()
-    advisory: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    advisory: dict[str, tuple[str, ...]] = {}
     """Contracts that are reported but never block, by design; `*` means every design."""
     trials: int = 1
     allow_loopback: bool = False
     notes: str = ""
     at: str = ""
     """`file:line` of the case; set by the loader."""
-    lines: dict[str, int] = field(default_factory=dict)
+    lines: dict[str, int] = {}
     """Line of each key of the case, from 1; set by the loader."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """Contracts for every case that *when* selects by class, lang, tag, plan, intent or design."""
 
-    __pydantic_config__: ClassVar[dict[str, str]] = _STRICT
     when: dict[str, str | tuple[str, ...]]
     contracts: tuple[str | dict[str, Json], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GoldenSet:
+class GoldenSet(msgspec.Struct, frozen=True, kw_only=True):
     """The cases of one file, policies merged in; *digest* names the file's content."""
 
     name: str

@@ -173,7 +173,7 @@ def test_a_stop_in_the_middle_of_a_turn_changes_nothing(ultra: LoadedAgent) -> N
     case = GoldenCase(id="case", question="Ative e veja o tempo.", class_="toggle", legs=legs, lang="pt")
     replies = (calls(call("enable_ultrathink")), calls(BERLIN), says("Chove."))
     cut = run(ultra, "claude-sonnet-4-5", *replies, case=case)
-    whole = run(ultra, "claude-sonnet-4-5", *replies, case=replace(case, legs=()))
+    whole = run(ultra, "claude-sonnet-4-5", *replies, case=msgspec.structs.replace(case, legs=()))
 
     assert 2 == len(cut.trial.traces)
     assert whole.requests == cut.requests
@@ -203,7 +203,7 @@ def test_without_the_layer_it_is_the_lean_loop(ultra: LoadedAgent, lean: LoadedA
 def test_a_layer_that_is_off_adds_its_tools_alone(ultra: LoadedAgent, lean: LoadedAgent, model: str) -> None:
     """Installed and not enabled, everything in a request but the layer's own tools is the lean loop's."""
     replies = (calls(call("manage_plan", action="create_plan", tasks=["ver"])), calls(BERLIN), says("Chove."))
-    idle = run(ultra, model, *replies, case=replace(COMPLEX, class_="any"))
+    idle = run(ultra, model, *replies, case=msgspec.structs.replace(COMPLEX, class_="any"))
     own = run_agent(replace(lean, default_model=model), replies, world=_world(), case=COMPLEX)
 
     assert own.requests == [_without_own_tools(request) for request in idle.requests]

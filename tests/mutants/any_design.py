@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -44,7 +43,7 @@ THOUGHT = (
 )
 THINKS = calls(BERLIN, thinking=THOUGHTS)
 FENCED = "The forecast:\n\n```text\nBerlin rain\n```\n\nThat is all."
-LIMITED = replace(COMPLEX, limits=Limits(llm_calls=2))
+LIMITED = msgspec.structs.replace(COMPLEX, limits=Limits(llm_calls=2))
 
 
 class GuessesArguments(lean.LeanReact):

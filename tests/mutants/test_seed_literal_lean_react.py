@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+import msgspec
 import pytest
 
 from harness.records.case import GoldenCase, Limits
@@ -19,7 +19,7 @@ BROKEN_BY_THE_LETTER = {
     "CL12": "errors and empty replies cost no step, and no number of errors ends the run",
 }
 ALSO = {"CL1": "the call at which the trial's limit stops it is one more than max_steps, which is the same number here"}
-LIMITED = replace(COMPLEX, limits=Limits(llm_calls=20))
+LIMITED = msgspec.structs.replace(COMPLEX, limits=Limits(llm_calls=20))
 DOWN = (fails(),) * 20
 SILENT = (says(""),) * 20
 PLANNED = (calls(CREATE), calls(BERLIN), calls(done(1)), calls(NOTE), calls(done(2)), says("Noted."))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+import msgspec
 import pytest
 
 from harness.records.case import GoldenCase, ToolRule, ToolRules
@@ -18,7 +18,7 @@ BROKEN_BY_THE_LETTER = {
     "CG3": "what is no string among the arguments is dropped, and the call is run without it",
     "CG11": "a feeling that is noted by keywords, or second in its block, is not noted at all",
 }
-TOLD = replace(HAPPY, tools=ToolRules(required=(ToolRule(tool="update_current_feeling"),)))
+TOLD = msgspec.structs.replace(HAPPY, tools=ToolRules(required=(ToolRule(tool="update_current_feeling"),)))
 KEYWORDS = thinks('update_current_feeling(username="vera", feeling="Happy")')
 SECOND = thinks('read_user_profile("vera")\nupdate_current_feeling("vera", "Happy")')
 APOSTROPHE = thinks('add_diary_entry("vera", "It\'s Anna\'s birthday")')

@@ -30,7 +30,7 @@ design: Any = sys.modules[CLAUDE.build.__module__]
 layer: Any = importlib.import_module(f"{design.__name__}.middleware")
 
 ANY = GoldenCase(id="case", question="What is the weather in Berlin?", class_="any")
-COMPLEX = replace(ANY, class_="complex")
+COMPLEX = msgspec.structs.replace(ANY, class_="complex")
 TURNS = GoldenCase(id="case", turns=("Switch it.", "And now?"), class_="any")
 SUM = GoldenCase(
     id="case", question="Is 17 × 23 equal to 381 or to 391?", class_="any", facts=Facts(all=(Fact(number=391),))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 import msgspec
@@ -188,8 +187,8 @@ def test_a_row_that_declares_nothing_is_refused(config: Config, row: MatrixRow, 
 )
 def test_a_case_that_would_pass_untried_is_refused(config: Config, change: dict[str, object], because: str) -> None:
     """A misspelt design drops the case from every run, and a fault that never comes proves nothing."""
-    case = dataclasses.replace(SETS["own"].cases[0], **change)
-    sets = SETS | {"own": dataclasses.replace(SETS["own"], cases=(*SETS["own"].cases, case))}
+    case = msgspec.structs.replace(SETS["own"].cases[0], **change)
+    sets = SETS | {"own": msgspec.structs.replace(SETS["own"], cases=(*SETS["own"].cases, case))}
 
     with pytest.raises(BadFileError) as caught:
         plan_run(config, Narrowing(), sets.__getitem__)
@@ -223,8 +222,8 @@ def test_an_option_of_a_case_that_cannot_be_is_refused(
     config: Config, options: dict[str, object], code: str, because: str, hint: str
 ) -> None:
     """A misspelt option would leave the case to test the default, and nobody would know."""
-    case = dataclasses.replace(SETS["own"].cases[0], options=options, at="goldensets/own.yaml:4")
-    sets = SETS | {"own": dataclasses.replace(SETS["own"], cases=(case,))}
+    case = msgspec.structs.replace(SETS["own"].cases[0], options=options, at="goldensets/own.yaml:4")
+    sets = SETS | {"own": msgspec.structs.replace(SETS["own"], cases=(case,))}
 
     with pytest.raises(BadFileError) as caught:
         plan_run(config, Narrowing(), sets.__getitem__)
@@ -236,8 +235,8 @@ def test_an_option_of_a_case_that_cannot_be_is_refused(
 def test_an_option_of_a_case_may_be_for_one_of_its_agents(config: Config) -> None:
     """A case that several designs answer can set up one of them."""
     (config.agents / "legacy" / "agent.py").write_text(AGENT.replace('"depth"', '"width"'))
-    case = dataclasses.replace(SETS["shared"].cases[0], options={"width": 3})
-    sets = SETS | {"shared": dataclasses.replace(SETS["shared"], cases=(case,))}
+    case = msgspec.structs.replace(SETS["shared"].cases[0], options={"width": 3})
+    sets = SETS | {"shared": msgspec.structs.replace(SETS["shared"], cases=(case,))}
     matrix = (MatrixRow(set="shared", agents=("lean", "legacy")),)
 
     plan = plan_run(msgspec.structs.replace(config, matrix=matrix), Narrowing(), sets.__getitem__)
