@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+import msgspec
+
 from harness.agents.load import LoadedAgent, load_agent, split_name
 from harness.agents.run_trial import RanTrial, TrialSetup, WorldCopy, run_trial
 from harness.agents.trace_writer import Listener
@@ -119,6 +121,10 @@ class Project:
             self._pack = Pack(self.cache / "replay.sqlite")
         return self._pack.load(path)
 
+    def recording(self, path: Path | str) -> str:
+        """The digest of the file that `cassette` read at *path*."""
+        return self._pack.file_digest(path) if self._pack else ""
+
     def relative(self, path: Path | str) -> str:
         """*path* as people read it: relative to the project where it lies in it."""
         return str(path).removeprefix(self._root).replace(os.sep, "/")
@@ -187,7 +193,8 @@ async def replay(
         return _unchecked(cell, error, "golden")
     replay_ms = (time.perf_counter() - began) * 1000
     # of trials that run at once each bears what any of them tried: better one verdict too few than one too many
-    return _as_trial(cell, ran, player, relative, replay_ms, _refused()[min(seen, guard.MAX_REMEMBERED - 1) :])
+    trial = _as_trial(cell, ran, player, relative, replay_ms, _refused()[min(seen, guard.MAX_REMEMBERED - 1) :])
+    return msgspec.structs.replace(trial, recording=project.recording(path))
 
 
 def _setup(
@@ -271,8 +278,7 @@ def _as_trial(cell: Cell, ran: RanTrial, player: Player, path: str, replay_ms: f
     usage = provenance.usage
     return Trial(
         cell=cell, traces=ran.traces, provenance=provenance.answered_by, embedding_provenance=embedded, cassette=path,
-        cassette_digest=player.cassette.digest, recording=player.cassette.file_digest, could_not_check=because,
-        code=code, cause=cause,
+        cassette_digest=player.cassette.digest, could_not_check=because, code=code, cause=cause,
         drift="\n".join(player.drifts), recorded_ms=_recorded_ms(player.cassette.interactions), replay_ms=replay_ms,
         cost_usd=usage.cost_usd if usage else None,
     )  # fmt: skip

@@ -118,8 +118,6 @@ class Cassette(msgspec.Struct, frozen=True, kw_only=True):
     path: str = ""
     digest: str = ""
     """Digest of the responses: the identity of the sample."""
-    file_digest: str = ""
-    """Digest of the file's bytes, where it was loaded through the cache."""
     unknown: tuple[str, ...] = ()
     """What our own readers do not know in the responses."""
 

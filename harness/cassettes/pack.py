@@ -42,6 +42,7 @@ class Pack:
         self._path = path
         self._lock = Lock()
         self._new: list[tuple[str, bytes, bytes]] = []
+        self._digests: dict[str, str] = {}
         self._database = _opened(path) if path.exists() else None
 
     def load(self, path: Path | str) -> Cassette:
@@ -54,15 +55,20 @@ class Pack:
         content = read_bytes(path)
         name, key = str(path), hashlib.sha256(content).digest()
         with self._lock:
+            self._digests[name] = key.hex()[:DIGEST_CHARS]
             compiled = self._compiled(name, key)
         if compiled is not None:
             return compiled
-        cassette = msgspec.structs.replace(parse(content, name), file_digest=key.hex()[:DIGEST_CHARS])
+        cassette = parse(content, name)
         with self._lock:
             self._new.append((name, key, _encoder.encode(cassette)))
             if len(self._new) >= _WRITE_EVERY:
                 self._write()
         return cassette
+
+    def file_digest(self, path: Path | str) -> str:
+        """The digest of the bytes that `load` read last at *path*; empty where it read none."""
+        return self._digests.get(str(path), "")
 
     def close(self) -> None:
         """Keep what was compiled."""

@@ -10,6 +10,7 @@ from harness.cassettes import pack as pack_module
 from harness.cassettes.file import Interaction, Provenance, dump, load, make_cassette
 from harness.cassettes.pack import Pack
 from harness.errors import CassetteError
+from harness.records.digest import digest_bytes
 
 
 def write(path, answer="one"):
@@ -122,3 +123,18 @@ def test_a_cache_that_is_locked_or_in_no_place_to_write_is_done_without(tmp_path
 
     assert load(other) == found
     assert load(other) == through(tmp_path / "file" / "replay.sqlite", other)
+
+
+def test_the_bytes_that_were_read_have_a_digest(tmp_path):
+    """A file that says the same in other bytes is the same sample in another file."""
+    path = write(tmp_path / "a.yaml", answer="one")
+    pack = Pack(tmp_path / ".cache" / "replay.sqlite")
+    seen = ["", ""]
+    for number, line in enumerate(("", "# a comment\n")):
+        path.write_text(line + path.read_text())
+        seen[number] = pack.load(path).digest + " " + pack.file_digest(path)
+    samples, files = zip(*(told.split() for told in seen), strict=True)
+    pack.close()
+
+    assert (1, 2, digest_bytes(path.read_bytes())) == (len(set(samples)), len(set(files)), files[1])
+    assert not pack.file_digest(tmp_path / "b.yaml")
