@@ -1,5 +1,6 @@
 """Statistics over plain numbers: what repeated trials prove, and what they do not. Scripted runs never enter them."""
 
+from harness.stats.agreement import Agreement, cohens_kappa
 from harness.stats.bootstrap import Estimate, Measure, bootstrap_interval, bootstrap_ratio
 from harness.stats.clusters import clustered_interval, clustered_standard_error
 from harness.stats.matched import (
@@ -28,6 +29,7 @@ from harness.stats.samples import Interval, StatsInputError, Tally, tally, tally
 from harness.stats.sequential import Decision, SequentialTest, Stopped
 
 __all__ = [
+    "Agreement",
     "Alternative",
     "Decision",
     "Estimate",
@@ -48,6 +50,7 @@ __all__ = [
     "clustered_rate_interval",
     "clustered_standard_error",
     "cohens_h",
+    "cohens_kappa",
     "difference_interval",
     "flakiness",
     "holm",
