@@ -101,6 +101,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     """Paths of Python files with own contracts, relative to the root."""
     concurrency: int = 2
     """Trials at once on live models; replay is bound by the CPU and runs one after the other."""
+    history: str = ""
+    """URL or file of the results store of `harness history`, without a password; empty: reports/history.sqlite."""
     gate: GateConfig = GateConfig()
 
 
@@ -113,6 +115,7 @@ class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     models: dict[str, ModelConfig] = {}
     contract_modules: tuple[str, ...] = ()
     concurrency: int = 2
+    history: str = ""
     gate: GateConfig = GateConfig()
 
 
@@ -175,5 +178,6 @@ def _as_config(root: Path, path: Path, raw: dict[str, Json]) -> Config:
         models=table.models,
         contract_modules=table.contract_modules,
         concurrency=table.concurrency,
+        history=table.history,
         gate=table.gate,
     )
