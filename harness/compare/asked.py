@@ -7,6 +7,14 @@ from itertools import combinations
 
 from harness.compare.designs import Design
 from harness.errors import UsageError
+from harness.records.run import Provenance
+
+ANSWERED: dict[Provenance, str] = {
+    "live": "a provider",
+    "local": "a local model",
+    "scripted": "scripts",
+    "none": "nobody that is named",
+}
 
 
 def refuse_unlike(designs: Sequence[Design], *, agents: Sequence[str], models: Sequence[str]) -> None:
@@ -51,7 +59,7 @@ def _refuse(ones: Sequence[Design], others: Sequence[Design], one: str, other: s
     if not alike:
         raise UsageError(
             "unlike-provenance",
-            f"`{one}` was answered by {_answered(ones)} and `{other}` by {_answered(others)} models: such runs are never compared",
+            f"`{one}` was answered by {_answered(ones)}, and `{other}` by {_answered(others)}: such trials are never compared",
             hint="record both with the same model, or name designs and models that were answered alike",
         )
     if not any(a.sets & b.sets for a, b in alike):
@@ -63,7 +71,7 @@ def _refuse(ones: Sequence[Design], others: Sequence[Design], one: str, other: s
 
 
 def _answered(designs: Sequence[Design]) -> str:
-    return " or ".join(sorted({design.provenance for design in designs}))
+    return " and ".join(ANSWERED[provenance] for provenance in sorted({design.provenance for design in designs}))
 
 
 def _sets(designs: Sequence[Design]) -> str:

@@ -59,23 +59,20 @@ def mean_of(cases: Sequence[Sequence[CaseVerdict]], of: Callable[[CaseVerdict], 
 
 
 def keep_rates(trials: Sequence[CaseVerdict]) -> tuple[KeepRate, ...]:
-    """How often each contract was kept among the trials that triggered it, by name."""
-    kept: dict[str, int] = {}
-    triggered: dict[str, int] = {}
-    blocking: set[str] = set()
+    """How often each contract was kept among the trials that triggered it, by name; where it is advisory, apart."""
+    kept: dict[tuple[str, bool], int] = {}
+    triggered: dict[tuple[str, bool], int] = {}
     for trial in trials:
-        states: dict[str, set[str]] = {}
+        states: dict[tuple[str, bool], set[str]] = {}
         for finding in trial.findings:
-            states.setdefault(finding.contract, set()).add(finding.state)
-            if not finding.advisory:
-                blocking.add(finding.contract)
-        for contract, seen in states.items():
+            states.setdefault((finding.contract, finding.advisory), set()).add(finding.state)
+        for key, seen in states.items():
             if seen & {"kept", "broken"}:
-                triggered[contract] = triggered.get(contract, 0) + 1
-                kept[contract] = kept.get(contract, 0) + ("broken" not in seen)
+                triggered[key] = triggered.get(key, 0) + 1
+                kept[key] = kept.get(key, 0) + ("broken" not in seen)
     return tuple(
-        KeepRate(contract=name, kept=kept[name], triggered=triggered[name], advisory=name not in blocking)
-        for name in sorted(triggered)
+        KeepRate(contract=name, kept=kept[name, advisory], triggered=triggered[name, advisory], advisory=advisory)
+        for name, advisory in sorted(triggered)
     )
 
 

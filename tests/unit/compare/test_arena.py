@@ -6,6 +6,7 @@ from harness.compare import Chosen
 from harness.errors import ExitCode
 from harness.records.comparison import Group, LeftOut
 from harness.records.trajectory import Divergence, Turn
+
 from .builders import compared, local, outcomes, verdict
 
 
