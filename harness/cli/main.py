@@ -24,6 +24,7 @@ COMMANDS = {
     "record": "run golden cases against a real model and keep its traffic",
     "serve": "serve every design over HTTP: questions, streams, recordings",
     "report": "render a run as Markdown, JUnit, SARIF, GitHub annotations or JSON",
+    "compare": "compare designs on the same questions: matrix, statistics, Pareto front",
     "diff": "show how the trajectories of two runs differ, turn by turn",
     "gate": "compare with the committed baseline; the exit code is the decision",
     "accept": "make a run the committed baseline",
