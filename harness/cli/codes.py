@@ -330,6 +330,25 @@ _RUN = {
         "`harness diff` found no trial that is in both runs",
         "loosen its flags; two designs are compared by giving --agent twice",
     ),
+    "one-design": Code(
+        _USAGE, "`harness compare` was given one design, which is never compared with itself", "name a second agent"
+    ),
+    "unlike-provenance": Code(
+        _USAGE,
+        "Designs that were answered in different ways, by a script, a local model or a provider, were to be compared",
+        "record both with the same model; without names, `harness compare` keeps them apart by itself",
+    ),
+    "unlike-sets": Code(
+        _USAGE,
+        "Designs that ran different golden sets were to be compared",
+        "choose a set that all of them run with --set, or declare it for them in [[tool.harness.matrix]]",
+    ),
+    "not-in-run": Code(_USAGE, "A flag names what no trial of the run is about", "the message lists what the run has"),
+    "nothing-written": Code(
+        _CHECK,
+        "`harness compare --write` found trials that could not be checked, or nothing to compare, and wrote no file",
+        "mend what `harness run` reports, then write again",
+    ),
     "unfinished-run": Code(_USAGE, "The run was cut off before its end", "harness run --resume RUN"),
     "stale-run": Code(
         _CHECK, "Golden sets, agents or cassettes have changed since the run was made", "`harness run` makes a new one"
