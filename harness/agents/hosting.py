@@ -9,6 +9,7 @@ has begun becomes a refusal with a code; afterwards it is the stream's last line
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Coroutine, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 import msgspec
@@ -52,6 +53,11 @@ class HostedRun(Protocol):
 
     def __aiter__(self) -> AsyncIterator[Event]:
         """Hand out each event once."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """What nobody can guess, and whoever knows it can have the run stopped by."""
         ...
 
     @property
@@ -121,6 +127,15 @@ class Host(Protocol):
 
     def ndjson(self, run: HostedRun, lines: AsyncIterator[str]) -> Response:
         """Stream *lines*, made from *run*, each as soon as it is there; when the client leaves, *run* is cancelled."""
+        ...
+
+    def page(self, request: Request, template: Path, **values: Any) -> Response:
+        """
+        A page of the agent's own, under the same strict policy as those of the server.
+
+        *template* is Jinja's, with autoescape; it extends `page.html`. It gets *values*, the reader's `lang`, the words
+        `t(key)` of the server's catalogue, and `nonce`, which each script and style must carry.
+        """
         ...
 
     async def body(self, request: Request, form: type[T]) -> T:

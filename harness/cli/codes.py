@@ -43,6 +43,16 @@ _COMMAND = {
         "Planned trials ended without a verdict, because an agent cancelled the task that it ran in",
         "let the agent cancel only tasks that it started itself",
     ),
+    "bad-policy": Code(
+        _USAGE,
+        "The policy of the gate, in [tool.harness.gate] or a file of its own, cannot be read, or has a key that is not known",
+        "correct the line that is named; `harness gate --help` lists the keys",
+    ),
+    "two-policies": Code(
+        _USAGE,
+        "A file was named as the policy of the gate, and [tool.harness.gate] has rules as well",
+        "keep the rules in one place: move them into the file, or take the file's name away",
+    ),
     "ci-write": Code(
         _USAGE,
         "A command would have written cassettes or a baseline on a CI machine, where nobody reviews them",
@@ -300,6 +310,9 @@ _CASSETTE = {
 }
 
 _SCRIPT = {
+    "bad-labels": Code(
+        _USAGE, "A file of labelled answers has a wrong form, or counts an answer twice", "mend what is named"
+    ),
     "no-script": Code(_USAGE, "A scripted cell has no script", "write goldensets/scripts/<set>/<agent>/<case>.yaml"),
     "bad-script": Code(_USAGE, "A script has a wrong form", "mend the line that is named"),
     "blind-script": Code(
@@ -406,7 +419,13 @@ _SERVE = {
         _USAGE, "A live question was asked of a server without a model", "start it with `harness serve --model M`"
     ),
     "no-such-recording": Code(_USAGE, "There is no recording of that trial", "GET /api/recordings lists them"),
-    "no-such-route": Code(_USAGE, "Nothing is served under that address", "GET / names what is"),
+    "no-such-route": Code(_USAGE, "Nothing is served under that address", "GET /api names what is"),
+    "no-such-trace": Code(_USAGE, "The run kept no trace of that trial", "GET /api/runs/RUN lists its trials"),
+    "trace-too-large": Code(_USAGE, "A trace is too large to be sent to a page", "read its file in the run's folder"),
+    "no-such-trial": Code(_USAGE, "No such trial is under way", "it may have ended by itself"),
+    "session-in-address": Code(
+        _USAGE, "A conversation's name stood in an address, which stays in histories and logs", "let its cookie say it"
+    ),
     "no-such-session": Code(_USAGE, "There is no such conversation, or it was forgotten", "open another"),
     "session-busy": Code(_USAGE, "The last question of a conversation is not answered yet", "wait for its answer"),
     "client-gone": Code(_CHECK, "The client left before the answer was there", "ask again, and stay"),

@@ -123,11 +123,11 @@ def _require_packages() -> None:
     """
     from importlib.util import find_spec
 
-    missing = [name for name in ("fastapi", "uvicorn") if find_spec(name) is None]
+    missing = [name for name in ("fastapi", "uvicorn", "jinja2", "nh3") if find_spec(name) is None]
     if missing:
         raise UsageError(
             "no-fastapi",
-            f"serving needs {' and '.join(missing)}, which is not installed",
+            f"serving needs what is not installed: {', '.join(missing)}",
             hint='install it with `pip install "tapegate[serve]"`',
         )
 

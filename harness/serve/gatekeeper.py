@@ -3,26 +3,34 @@ What every request passes first: who it is addressed to, where it comes from, ho
 
 A page on the internet can make a browser send requests to this machine, also under a name that it has pointed here (DNS
 rebinding). So the name in `Host` must be one that the server knows, and a request that a browser says comes from another
-page is refused.
+page is refused; only a link to one of the pages may be followed from elsewhere.
+
+The token comes in a header, or a cookie says that it was shown before (`sign_in`); never in an address, which stays in
+histories and logs.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hmac
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from harness.errors import HarnessError, UsageError
 from harness.serve.refusals import Scrub, refusal
+from harness.serve.safe_headers import with_safe_headers
+from harness.serve.sign_in import SignIns, same
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+SIGN_IN = "/sign-in"
+PUBLIC = (SIGN_IN, "/language", "/assets/")
+"""What is served without a token: the form that asks for it, in every language, with its looks."""
 
 MOST_BODY_BYTES = 256 * 1024
 BODY_SECONDS = 15.0
@@ -39,29 +47,46 @@ class Rules:
     names: frozenset[str] = frozenset()
     """Names in `Host` that are served, besides addresses and `localhost`."""
     token: str = field(default="", repr=False)
-    """What `Authorization: Bearer` must carry; empty for none."""
+    """What `Authorization: Bearer` or the form at `/sign-in` must carry; empty for none."""
     per_minute: int = 240
     """Requests that one client may make in a minute, at least 1."""
 
 
 class Gatekeeper:
-    """ASGI middleware that answers what is not let in, and hands the rest on with its body read."""
+    """
+    ASGI middleware that answers what is not let in, and hands the rest on with its body read.
 
-    def __init__(self, app: ASGIApp, rules: Rules, scrub: Scrub, clock: Callable[[], float] = time.monotonic) -> None:
+    Args:
+        app: What is let in goes there.
+        rules: What is let in.
+        scrub: Takes secrets out of refusals.
+        sign_ins: Whose cookies stand for the token; by default nobody's.
+        clock: Seconds that only grow.
+    """
+
+    def __init__(
+        self, app: ASGIApp, rules: Rules, scrub: Scrub, sign_ins: SignIns | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:  # fmt: skip
         self._app = app
         self._rules = rules
         self._scrub = scrub
+        self._sign_ins = sign_ins or SignIns(rules.token)
         self._rate = Rate(rules.per_minute, clock)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
+        send = with_safe_headers(send)
         try:
             self._check(scope)
             body = await _body(receive)
         except HarnessError as error:
-            await refusal(error, self._scrub)(scope, receive, send)
+            if error.code == "wrong-token" and _wants_page(scope):
+                await _to_sign_in(scope, receive, send)
+            else:
+                await refusal(error, self._scrub)(scope, receive, send)
             return
         if body is not None:
             await self._app(scope, _first(body, receive), send)
@@ -76,14 +101,35 @@ class Gatekeeper:
         headers = scope["headers"]
         host = _only(headers, b"host")
         check_host(host, self._rules)
-        check_origin(_only(headers, b"origin"), _only(headers, b"sec-fetch-site"), host)
+        origin, site = _only(headers, b"origin"), _only(headers, b"sec-fetch-site")
+        if not (_wants_page(scope) and _follows_link(headers)):
+            check_origin(origin, site, host)
         client = scope.get("client")
         self._rate.count(client[0] if client else "")
-        if self._rules.token:
-            check_token(_only(headers, b"authorization"), self._rules.token)
+        if self._rules.token and not scope["path"].startswith(PUBLIC):
+            self._check_token(scope, from_page=bool(origin or site))
         length = _only(headers, b"content-length")
         if length.isdigit() and int(length) > MOST_BODY_BYTES:
             raise _too_large()
+
+    def _check_token(self, scope: Scope, *, from_page: bool) -> None:
+        """A cookie is enough where the request says that it is of a page of ours, or changes nothing."""
+        cookie = cookies_of(scope).get(cookie_name(scope), "")
+        safe = scope["method"] in {"GET", "HEAD"} or from_page
+        if not (cookie and safe and self._sign_ins.knows(cookie)):
+            check_token(_only(scope["headers"], b"authorization"), self._rules.token)
+
+
+def cookie_name(scope: Scope) -> str:
+    """Name the cookie of a sign-in: browsers keep cookies of all ports of a machine in one jar."""
+    return f"tapegate-{scope['server'][1]}" if scope.get("server") else "tapegate"
+
+
+def cookies_of(scope: Scope) -> dict[str, str]:
+    """The cookies of a request."""
+    from starlette.requests import cookie_parser
+
+    return cookie_parser("; ".join(_all(scope["headers"], b"cookie")))
 
 
 def check_host(host: str, rules: Rules) -> None:
@@ -138,7 +184,7 @@ def check_token(authorization: str, token: str) -> None:
         UsageError: It is missing or wrong.
     """
     scheme, _, given = authorization.partition(" ")
-    if scheme.lower() != "bearer" or not hmac.compare_digest(given.strip().encode(), token.encode()):
+    if scheme.lower() != "bearer" or not same(given.strip(), token):
         raise UsageError(
             "wrong-token", "the token is missing or wrong", hint="send the header `Authorization: Bearer TOKEN`"
         )
@@ -206,14 +252,37 @@ def _first(body: bytes, receive: Receive) -> Receive:
     return receiving
 
 
+def _wants_page(scope: Scope) -> bool:
+    """Whether a browser wants to show what it is sent."""
+    accepted = _only(scope["headers"], b"accept")
+    return scope["method"] in {"GET", "HEAD"} and "text/html" in accepted and not scope["path"].startswith("/api")
+
+
+def _follows_link(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Whether a person follows a link, in a window of its own: no other page can look into that."""
+    headers = list(headers)
+    return (_only(headers, b"sec-fetch-mode"), _only(headers, b"sec-fetch-dest")) == ("navigate", "document")
+
+
+async def _to_sign_in(scope: Scope, receive: Receive, send: Send) -> None:
+    from starlette.responses import RedirectResponse
+
+    address = f"{SIGN_IN}?next={quote(scope['path'], safe='/')}"
+    headers = {"cache-control": "no-store", "vary": "accept, cookie"}
+    await RedirectResponse(address, status_code=303, headers=headers)(scope, receive, send)
+
+
 def _too_large() -> UsageError:
     return UsageError("body-too-large", f"the request is larger than {MOST_BODY_BYTES // 1024} KiB")
 
 
 def _only(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> str:
     """The header *name*; empty where it is missing, and nothing that anybody expects where it stands there twice."""
-    found = [value for key, value in headers if key == name]
-    return b", ".join(found).decode("latin-1")
+    return ", ".join(_all(headers, name))
+
+
+def _all(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> list[str]:
+    return [value.decode("latin-1") for key, value in headers if key == name]
 
 
 def _address(name: str) -> Any:

@@ -7,6 +7,7 @@ import os
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -20,13 +21,14 @@ from harness.config import Config
 from harness.errors import HarnessError, UsageError
 from harness.matrix import PlannedCell, check_options
 from harness.models.port import Port
+from harness.models.route import is_loopback
 from harness.records.faults import ModelError
 from harness.records.messages import Json
-from harness.records.run import Trial
+from harness.records.run import Provenance, Trial
 from harness.serve.conversations import Conversations
 from harness.serve.ports import NoModel, OneLoopPort, ServedModels
 from harness.serve.refusals import as_json
-from harness.serve.streams import NdjsonResponse, unless_gone
+from harness.serve.streams import TRIAL_HEADER, NdjsonResponse, unless_gone
 from harness.serve.workers import LoopThread, Run, Workers
 from harness.serve.worlds import KeptWorlds
 from harness.trials import Project, replay
@@ -35,6 +37,8 @@ from harness.worlds.world import WorldTemplate
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
+
+    from harness.serve.pages.rendering import Pages
 
 T = TypeVar("T")
 MOST_CHARACTERS = 20_000
@@ -68,6 +72,8 @@ class AgentHost:
         self.project = Project(config)
         self.agents, self.broken = _loaded(config)
         self.scrub = Scrubber.from_env(os.environ).scrub
+        self.pages: Pages | None = None
+        """Set when the application is put together, as only then the agents' own pages are known."""
         self._conversations = Conversations()
         self._worlds = KeptWorlds()
         self._ports: dict[str, Port] = {}
@@ -107,6 +113,13 @@ class AgentHost:
 
     def turns(self, session: str, owner: str) -> tuple[Turn, ...]:
         return self._conversations.turns(session, owner)
+
+    def provenance(self, model: str) -> Provenance:
+        """Who answers live questions to *model*; empty for the server's own."""
+        declared = self.config.models.get(model or self.live.model)
+        if declared is not None:
+            return declared.answered_by
+        return "local" if is_loopback(self.live.base_url) else "live"
 
     def start(self, question: HostedQuestion) -> Run:
         _check_text(question.text)
@@ -158,11 +171,35 @@ class AgentHost:
 
         return await unless_gone(work, gone(), run)
 
+    async def stop(self, name: str) -> bool:
+        """
+        Cancel the run of that *name*; whether nothing is left of it, or it still winds down.
+
+        Raises:
+            UsageError: No such run is under way.
+        """
+        run = self._workers.find(name)
+        if run is None:
+            raise UsageError("no-such-trial", "no such trial is under way", hint="it may have ended by itself")
+        await run.close()
+        return run.is_over
+
+    def page(self, request: Request, template: Path, **values: Any) -> Response:
+        if self.pages is None:
+            raise RuntimeError("the host has no pages before the application is put together")
+        return self.pages.page(request, template, **values)
+
+    def rendered(self, text: str) -> str:
+        from harness.reports.html.safe_markdown import safe_html
+
+        return safe_html(text)
+
     def json(self, document: Json, *, status: int = 200) -> Response:
         return as_json(document, self.scrub, status=status)
 
-    def ndjson(self, run: HostedRun, lines: AsyncIterator[str]) -> Response:
-        return NdjsonResponse(run, lines, self.scrub)
+    def ndjson(self, run: HostedRun, lines: AsyncIterator[str], *, provenance: str = "") -> Response:
+        headers = {TRIAL_HEADER: run.name, **({"x-provenance": provenance} if provenance else {})}
+        return NdjsonResponse(run, lines, self.scrub, headers)
 
     async def body(self, request: Request, form: type[T]) -> T:
         content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()

@@ -8,6 +8,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from harness.errors import UsageError
+from harness.serve.connections import TimelyProtocol
 
 MOST_CONNECTIONS = 128
 GOODBYE_SECONDS = 3
@@ -41,7 +42,7 @@ def url_of(bound: socket.socket) -> str:
 def server_of(app: FastAPI) -> uvicorn.Server:
     """A server for *app*: no access log (questions stand in addresses), no headers of proxies believed."""
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, server_header=False, proxy_headers=False, ws="none",
+        app, http=TimelyProtocol, log_level="warning", access_log=False, server_header=False, proxy_headers=False, ws="none",
         lifespan="on", limit_concurrency=MOST_CONNECTIONS, timeout_graceful_shutdown=GOODBYE_SECONDS,
     )  # fmt: skip
     return uvicorn.Server(config)

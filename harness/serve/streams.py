@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import msgspec
 from starlette.responses import StreamingResponse
@@ -13,15 +13,34 @@ from starlette.responses import StreamingResponse
 from harness.agents.hosting import HostedRun
 from harness.errors import CouldNotCheckError, HarnessError
 from harness.records.react_lines import one_line
+from harness.records.stages import Stages
 from harness.records.trace import ErrorRaised, Event
 from harness.records.trace_file import encode_events
 from harness.serve.refusals import HEADERS, Scrub
+from harness.serve.spending import Spending
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
 MEDIA_TYPE = "application/x-ndjson"
+TRIAL_HEADER = "x-trial"
+"""Names the trial of a stream: POST /api/trials/NAME/stop ends it."""
 T = TypeVar("T")
+
+
+class Closing(Protocol):
+    """What stands behind a stream, and ends with it."""
+
+    async def close(self) -> None:
+        """End what is still going on."""
+        ...
+
+
+class Stored:
+    """Behind what is only read nothing goes on."""
+
+    async def close(self) -> None:
+        """Do nothing."""
 
 
 class NdjsonResponse(StreamingResponse):
@@ -31,9 +50,12 @@ class NdjsonResponse(StreamingResponse):
     The client is watched while the run is silent too, whatever version of ASGI the server speaks.
     """
 
-    def __init__(self, run: HostedRun, lines: AsyncIterator[str], scrub: Scrub) -> None:
+    def __init__(
+        self, run: Closing, lines: AsyncIterator[str], scrub: Scrub, headers: Mapping[str, str] | None = None
+    ) -> None:
         # proxies that honour neither header would hold lines back
-        headers = {**HEADERS, "cache-control": "no-store, no-transform", "x-accel-buffering": "no"}
+        plain = {"cache-control": "no-store, no-transform", "x-accel-buffering": "no"}
+        headers = {**HEADERS, **plain, **(headers or {})}
         super().__init__(_encoded(lines, scrub), media_type=MEDIA_TYPE, headers=headers)
         self._run = run
 
@@ -64,18 +86,71 @@ async def unless_gone(work: Coroutine[Any, Any, T], gone: Coroutine[Any, Any, No
         await run.close()
 
 
-async def trace_lines(run: HostedRun) -> AsyncIterator[str]:
+async def trace_lines(run: HostedRun, *, priced: bool = False) -> AsyncIterator[str]:
     """
-    The events of *run* as they stand in a trace file.
+    The events of *run* as they stand in a trace file, with two keys more where there is something to say.
 
-    The last one is `trial_finished`, or an `error` that says why the run came to no proper end.
+    `stage` stands on the event that begins one of the four stages, `spent` on each model's reply: what all of them took
+    so far, in dollars too where *priced*. The last event is `trial_finished`, or an `error` that says why the run came
+    to no proper end.
     """
+    async for _, line in timed_lines(run, priced=priced):
+        yield line
+
+
+async def timed_lines(run: HostedRun, *, priced: bool = False) -> AsyncIterator[tuple[int, str]]:
+    """The lines of `trace_lines`, each with the virtual milliseconds at which it happened."""
+    told = _Told(priced=priced)
     last: Event | None = None
     async for event in run:
         last = event
-        yield _line(event)
+        yield event.ts, told.line(event)
     if run.failure is not None:
-        yield _line(_as_event(run.failure, last))
+        event = _as_event(run.failure, last)
+        yield event.ts, told.line(event)
+
+
+async def stored_lines(events: Iterable[Event]) -> AsyncIterator[tuple[int, str]]:
+    """The same of a trace that was written down."""
+    told = _Told(priced=False)
+    for event in events:
+        yield event.ts, told.line(event)
+
+
+async def paced(
+    lines: AsyncIterator[tuple[int, str]], speed: float, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+) -> AsyncIterator[str]:
+    """
+    Hold each of *lines* back until its time has come.
+
+    Args:
+        lines: Lines with their virtual milliseconds, which start anew with each leg.
+        speed: 1 for the speed of the recording, 2 for twice that; at least 0.01.
+        sleep: Waits for a number of seconds.
+    """
+    before = 0
+    for_ms = 1000.0 * speed
+    async for ts, line in lines:
+        if ts > before:
+            await sleep((ts - before) / for_ms)
+        before = ts
+        yield line
+
+
+class _Told:
+    """Writes the events of one run as lines."""
+
+    def __init__(self, *, priced: bool) -> None:
+        self._stages = Stages()
+        self._spending = Spending(priced=priced)
+
+    def line(self, event: Event) -> str:
+        line = _line(event)
+        more = {"stage": self._stages.after(event), "spent": self._spending.after(event)}
+        known = {key: value for key, value in more.items() if value is not None}
+        if not known:
+            return line
+        return f"{line.rstrip()[:-1]},{msgspec.json.encode(known).decode()[1:]}\n"
 
 
 def _line(event: Event) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import secrets
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine
 from concurrent.futures import Future
@@ -32,6 +33,8 @@ class Run:
     """One run under way, as the server's loop sees it; `harness.agents.hosting.HostedRun`."""
 
     def __init__(self, on_end: Callable[[Run], None] | None = None) -> None:
+        self.name = secrets.token_urlsafe(12)
+        """Whoever knows it can have the run stopped."""
         self.trial: Trial | None = None
         self.failure: HarnessError | None = None
         self.answer = ""
@@ -50,6 +53,11 @@ class Run:
     async def ended(self) -> None:
         """Wait until nothing of the run is left."""
         await self._ended.wait()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing of the run is left."""
+        return self._ended.is_set()
 
     async def close(self) -> None:
         """Cancel what is still running, and give it a while to end."""
@@ -128,6 +136,10 @@ class Workers:
         self._running.add(run)
         run.begin(worker.submit(run.perform(work)))
         return run
+
+    def find(self, name: str) -> Run | None:
+        """The run of that name, if it is still under way."""
+        return next((run for run in self._running if run.name == name), None)
 
     async def close(self) -> None:
         """Cancel every run and stop the threads; one that does not end in time is left behind, as a daemon."""

@@ -121,7 +121,7 @@ def test_the_designs_are_listed(serve, root: Path):
 
 def test_what_there_is_can_be_read_at_the_root(serve, project):
     """A person who opens the address in a browser learns what to ask for."""
-    told = serve(project.folder).client.get("/")
+    told = serve(project.folder).client.get("/api")
 
     assert "text/plain; charset=utf-8" == told.headers["content-type"]
     assert "POST   /api/agents/AGENT/ask " in told.text
@@ -129,7 +129,7 @@ def test_what_there_is_can_be_read_at_the_root(serve, project):
 
 def test_the_root_names_what_agents_bring_along(serve, root: Path):
     """The news desk's addresses are among the others."""
-    lines = serve(root).client.get("/").text.splitlines()
+    lines = serve(root).client.get("/api").text.splitlines()
 
     assert [
         "POST /api/estagiario/start of newsdesk",
@@ -190,7 +190,7 @@ def test_a_session_remembers(asked):
         {"role": "assistant", "text": "It is 7 °C in Berlin."},
         {"role": "user", "text": "And tomorrow?"},
         {"role": "assistant", "text": "Nobody knows."},
-    ] == served.client.get(f"/api/sessions/{name}").json()["turns"]
+    ] == served.client.get("/api/sessions/current", headers={"x-session": name}).json()["turns"]
     session.close()
 
 

@@ -138,5 +138,5 @@ def test_missing_packages_are_told(project, monkeypatch, capsys):
 
     assert 2 == main(["serve"])
     told = capsys.readouterr().err
-    assert "error[no-fastapi]: serving needs fastapi and uvicorn, which is not installed" in told
+    assert "error[no-fastapi]: serving needs what is not installed: fastapi, uvicorn, jinja2, nh3" in told
     assert 'hint: install it with `pip install "tapegate[serve]"`' in told

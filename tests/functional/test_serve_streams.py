@@ -213,7 +213,7 @@ def test_one_question_at_a_time_in_a_session(started, project):
         list(lines)
 
     assert (409, "session-busy") == (refused.status_code, refused.json()["error"]["code"])
-    assert 2 == len(served.client.get(f"/api/sessions/{name}").json()["turns"])
+    assert 2 == len(served.client.get("/api/sessions/current", headers={"x-session": name}).json()["turns"])
 
 
 def test_a_session_whose_reader_left_goes_on(started, sessions):
@@ -227,7 +227,9 @@ def test_a_session_whose_reader_left_goes_on(started, sessions):
         assert eventually(lambda: sessions[0].calls == 1)
 
     assert eventually(lambda: served.ask("example", QUESTION, session=name).json().get("answer") == "Quick.")
-    assert QUESTION == served.client.get(f"/api/sessions/{name}").json()["turns"][0]["text"]
+    assert (
+        QUESTION == served.client.get("/api/sessions/current", headers={"x-session": name}).json()["turns"][0]["text"]
+    )
 
 
 def test_runs_at_once_do_not_meet(started, project):
