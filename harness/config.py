@@ -76,8 +76,10 @@ class Quarantine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class GateConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`[tool.harness.gate]`: what the gate says no to. Contracts, sets, agents and cases are globs."""
+    """`[tool.harness.gate]`, or a file of its own: what the gate says no to. Contracts, sets, agents and cases are globs."""
 
+    policy: str | None = None
+    """Path of the file that has all of this, relative to the project; the table then has no other key."""
     blocking: tuple[str, ...] = ("*",)
     advisory: tuple[str, ...] = ()
     """Contracts that are reported and never block, though *blocking* names them."""
@@ -85,6 +87,8 @@ class GateConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     quarantine: tuple[Quarantine, ...] = ()
     exercised_by: dict[str, tuple[str, ...]] = {}
     """Contract to `set/agent`: all trials of these together must trigger it at least once."""
+    trajectories: Literal["report", "block"] = "report"
+    """What a trial that did what no accepted one did is: told, or a regression."""
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,7 +107,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     """Trials at once on live models; replay is bound by the CPU and runs one after the other."""
     history: str = ""
     """URL or file of the results store of `harness history`, without a password; empty: reports/history.sqlite."""
-    gate: GateConfig = GateConfig()
+    gate: dict[str, Json] = {}
+    """`[tool.harness.gate]` as it is written; `harness.gate.policy_file` reads it where somebody asks."""
 
 
 class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -116,7 +121,7 @@ class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     contract_modules: tuple[str, ...] = ()
     concurrency: int = 2
     history: str = ""
-    gate: GateConfig = GateConfig()
+    gate: dict[str, Json] = {}
 
 
 def load_config(start: Path) -> Config:

@@ -146,6 +146,10 @@ class Judged:
         self._baselines = load_baselines(project.config.reports, sets)
         self._locks = Locks(project)
 
+    def versions(self) -> dict[str, int]:
+        """Version of each contract that a trial was held to."""
+        return {one.id: one.version for contracts in self._chosen.values() for one in contracts}
+
     def verdict(self, trial: Trial, case: GoldenCase) -> CaseVerdict:
         """Judge one trial."""
         cell = trial.cell
@@ -244,6 +248,7 @@ def manifest(project: Project, port: ReplayPort, guards: Sequence[str]) -> dict[
         "guards": list(guards),
         "golden_sets": project.golden_digests(),
         "cases": project.golden_cases(),
+        "families": project.golden_families(),
         "agents": project.agent_digests(),
         "matrix": matrix_digest(project.config),
     }
@@ -295,7 +300,7 @@ def _run_into(
     ordered = [done[planned.cell] for planned in chosen.cells]
     record = RunRecord(
         run=store.run, results=tuple(ordered), totals=totals_of(ordered), exit_code=int(exit_code_of(ordered)),
-        partial=chosen.partial, manifest=about,
+        partial=chosen.partial, manifest=about | {"contracts": judged.versions()},
     )  # fmt: skip
     store.finish(record)
     project.close()

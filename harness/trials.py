@@ -24,6 +24,7 @@ from harness.cassettes.paths import cassette_name
 from harness.cassettes.player import Player
 from harness.config import Config, ModelConfig
 from harness.errors import BadFileError, CassetteError, HarnessError, UsageError
+from harness.goldensets.families import family_of
 from harness.goldensets.load import load_set
 from harness.goldensets.scripts import find_script
 from harness.matrix import PlannedCell
@@ -152,6 +153,18 @@ class Project:
     def golden_cases(self) -> dict[str, list[str]]:
         """Ids of the cases of each golden set that was read."""
         return {name: [case.id for case in golden.cases] for name, golden in sorted(self._sets.items())}
+
+    def golden_families(self) -> dict[str, dict[str, str]]:
+        """
+        Families of cases that hang together, by set and id; a case that is not in it is a family of its own.
+
+        A tag `family:NAME` says so; else the id without the suffix of the case's own language (`S1-de` is of `S1`).
+        """
+        found = {
+            name: {case.id: family for case in golden.cases if (family := family_of(case)) != case.id}
+            for name, golden in sorted(self._sets.items())
+        }
+        return {name: families for name, families in found.items() if families}
 
     def agent_digests(self) -> dict[str, dict[str, str]]:
         """Digests of the code and of the prompts of each agent that was loaded."""

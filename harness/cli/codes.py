@@ -53,6 +53,16 @@ _COMMAND = {
         "A file was named as the policy of the gate, and [tool.harness.gate] has rules as well",
         "keep the rules in one place: move them into the file, or take the file's name away",
     ),
+    "bad-policy": Code(
+        _USAGE,
+        "The policy of the gate, in [tool.harness.gate] or a file of its own, cannot be read, or has a key that is not known",
+        "correct the line that is named; `harness gate --help` lists the keys",
+    ),
+    "two-policies": Code(
+        _USAGE,
+        "A file was named as the policy of the gate, and [tool.harness.gate] has rules as well",
+        "keep the rules in one place: move them into the file, or take the file's name away",
+    ),
     "ci-write": Code(
         _USAGE,
         "A command would have written cassettes or a baseline on a CI machine, where nobody reviews them",

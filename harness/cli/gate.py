@@ -1,4 +1,4 @@
-"""Compare a run with the committed baseline, case by case; without RUN, replay the whole matrix first."""
+"""Compare with the committed baseline, case by case; without RUN, replay the whole matrix first."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from harness.errors import BadFileError, ExitCode, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from harness.config import Config
     from harness.gate.baseline import Baseline
     from harness.records.run import CaseVerdict, RunRecord
@@ -24,6 +26,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--baseline", metavar="FILE", help="a baseline that takes the place of the committed one of its set"
     )
     parser.add_argument(
+        "--policy",
+        metavar="FILE",
+        help="a TOML file that says what blocks, with the keys of [tool.harness.gate]: blocking, advisory, tolerate, "
+        "quarantine, exercised_by, trajectories",
+    )
+    parser.add_argument(
         "--stored", action="store_true", help="judge RUN though the files that it was made with have changed since"
     )
 
@@ -32,16 +40,19 @@ def run(args: argparse.Namespace, output: Output) -> ExitCode:
     """Decide, and say why."""
     from datetime import UTC, datetime
 
+    from harness.cli.accepted import strayed
     from harness.gate.compare import gate
+    from harness.gate.policy_file import load_policy
     from harness.reports.gate_text import render_decision
 
     if args.stored and args.run is None:
         raise UsageError("bad-arguments", "--stored goes with RUN", hint="without RUN the matrix is replayed now")
     config = project_config()
+    policy = load_policy(config.root, config.gate, args.policy)
     baselines = _baselines(config, args.baseline)
-    record = _stored(config, args.run, stale=args.stored) if args.run is not None else _replayed(config, output)
+    record, folder = _stored(config, args.run, stale=args.stored) if args.run is not None else _replayed(config, output)
     today = datetime.now(UTC).date()
-    decision = gate(record, baselines, config.gate, today=today)
+    decision = gate(record, baselines, policy, today=today, strayed=strayed(config, folder, record.results))
     if output.as_json:
         output.document(decision)
     else:
@@ -73,23 +84,26 @@ def _baselines(config: Config, file: str | None) -> dict[str, Baseline]:
     return found
 
 
-def _stored(config: Config, name: str, *, stale: bool) -> RunRecord:
+def _stored(config: Config, name: str, *, stale: bool) -> tuple[RunRecord, Path]:
     from harness.cli.stale import refuse_stale
     from harness.reports.runs import find_run, load_run, runs_folder
 
-    record = load_run(find_run(runs_folder(config.reports), name))
+    folder = find_run(runs_folder(config.reports), name)
+    record = load_run(folder)
     if not stale:
         refuse_stale(config, record)
-    return record
+    return record, folder
 
 
-def _replayed(config: Config, output: Output) -> RunRecord:
+def _replayed(config: Config, output: Output) -> tuple[RunRecord, Path]:
     from harness.evaluate import plan
     from harness.evaluate import run as replay
     from harness.matrix import Narrowing
+    from harness.reports.runs import runs_folder
 
     def tell(verdict: CaseVerdict, done: int, total: int) -> None:
         output.progress(f"{done}/{total} {verdict.agent} {verdict.set}/{verdict.case}")
 
     project, chosen = plan(config, Narrowing())
-    return replay(project, chosen, on_verdict=tell)
+    record = replay(project, chosen, on_verdict=tell)
+    return record, runs_folder(config.reports) / record.run

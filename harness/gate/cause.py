@@ -6,7 +6,7 @@ from harness.gate.baseline import BaselineCase, BaselineTrial
 from harness.records.run import CaseVerdict
 
 UNKNOWN = "unknown"
-_ORDER = ("golden", "prompt", "tool_schema", "model", "cassette", "world", "code", "contracts")
+_ORDER = ("golden", "prompt", "tool_schema", "model", "cassette", "judge", "world", "code", "contracts")
 """From what a person states to what follows from it: a new prompt brings a new recording, and is the cause of both."""
 _OF_CODE = {
     "cassette-missing": "cassette", "cassette-unreadable": "cassette", "cassette-format": "cassette",
@@ -26,7 +26,16 @@ def changed(verdict: CaseVerdict, accepted: BaselineCase | None, trial: Baseline
     }
     if trial and verdict.cassette_digest and trial.cassette_digest != verdict.cassette_digest:
         found.add("cassette")
+    if trial and _differ(trial.recording, verdict.lock.cassette):
+        found.add("cassette")
+    if trial and _differ(trial.judge, verdict.lock.judge):
+        found.add("judge")
     return tuple(name for name in _ORDER if name in found)
+
+
+def _differ(then: str, now: str) -> bool:
+    """Whether two digests are known and differ."""
+    return bool(then and now and then != now)
 
 
 def cause_of(verdict: CaseVerdict, accepted: BaselineCase | None, trial: BaselineTrial | None) -> str:

@@ -7,25 +7,36 @@ live or local model was recorded anew, single trials say nothing: rates of disti
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 
-import msgspec
-
-from harness.config import GateConfig
 from harness.gate.baseline import Baseline, BaselineCase, BaselineTrial, must_be_kept
 from harness.gate.cause import cause_of, changed
-from harness.gate.coverage import lost_contracts, missing, unexercised
-from harness.gate.figures import grown, grown_together
+from harness.gate.changes import broken_in, change_of
+from harness.gate.coverage import lost_contracts, missing, never_compared, unexercised
+from harness.gate.figures import compared, grown
+from harness.gate.fresh import fresh_cases
 from harness.gate.policy import blocks, expired, quarantined
-from harness.gate.samples import ALPHA, chance_of_as_bad, trials_needed
+from harness.gate.policy_file import Policy
+from harness.gate.rates import Rates
+from harness.gate.ways import strays
+from harness.records.accepted import Strayed
 from harness.records.decision import Change, ChangeKind, Decision, decide
 from harness.records.run import CaseVerdict, RunRecord
 
 _STALE = frozenset({"cassette-miss", "cassette-unused"})
+_EXACT = frozenset({"scripted", "none"})
+"""Who never gives a sample: a script, and nobody."""
 
 
-def gate(record: RunRecord, baselines: Mapping[str, Baseline], policy: GateConfig, *, today: date) -> Decision:
+def gate(
+    record: RunRecord,
+    baselines: Mapping[str, Baseline],
+    policy: Policy,
+    *,
+    today: date,
+    strayed: Iterable[Strayed] = (),
+) -> Decision:
     """
     Hold *record* against *baselines*, by set, as *policy* says.
 
@@ -34,28 +45,46 @@ def gate(record: RunRecord, baselines: Mapping[str, Baseline], policy: GateConfi
         baselines: Every baseline there is, also of sets that the run does not have.
         policy: What blocks.
         today: The day by which quarantine entries expire.
+        strayed: Trials that took no accepted way, told by who can read their traces.
+
+    Raises:
+        UsageError: Recordings differ, and scipy, which their statistics need, is not installed.
     """
+    rules = policy.rules
     comparing = _Comparing(record, baselines, policy)
-    changes = [*comparing.changes(), *missing(record, baselines), *unexercised(record, baselines, policy)]
-    changes = [quarantined(change, policy.quarantine, today) for change in changes]
-    changes += expired(policy.quarantine, today)
-    return decide(record.run, comparing.compared, changes, comparing.needs_trials)
+    changes = [
+        *comparing.changes(today),
+        *missing(record, baselines),
+        *unexercised(record, baselines, rules),
+        *strays(record, baselines, strayed, blocks=rules.trajectories == "block"),
+    ]
+    if not record.partial:
+        changes += never_compared(policy, comparing.figures)
+    changes = [quarantined(change, rules.quarantine, today) for change in changes]
+    changes += expired(policy, today)
+    rates = comparing.rates
+    return decide(
+        record.run, comparing.compared, changes, rates.needs_trials, statistics=tuple(rates.statistics),
+        samples=tuple(rates.samples), policy=policy.file,
+    )  # fmt: skip
 
 
 class _Comparing:
     """The verdicts of one run, each beside what was accepted for it."""
 
-    def __init__(self, record: RunRecord, baselines: Mapping[str, Baseline], policy: GateConfig) -> None:
+    def __init__(self, record: RunRecord, baselines: Mapping[str, Baseline], policy: Policy) -> None:
         self._record = record
         self._baselines = baselines
-        self._policy = policy
+        self._policy = policy.rules
+        self.rates = Rates(policy.rules)
         self.compared = 0
-        self.needs_trials: int | None = None
+        self.figures: set[str] = set()
+        """Figures that were held against an accepted one at least once."""
 
-    def changes(self) -> Iterator[Change]:
+    def changes(self, today: date) -> Iterator[Change]:
         """Everything that the run's verdicts say."""
         yield from self._not_baselined()
-        fresh: dict[tuple[str, str, str, str], list[CaseVerdict]] = {}
+        fresh: list[tuple[CaseVerdict, BaselineCase]] = []
         for verdict in self._record.results:
             accepted = self._accepted(verdict)
             trial = _same_sample(verdict, accepted)
@@ -63,18 +92,18 @@ class _Comparing:
             if verdict.verdict == "could_not_check":
                 yield _unchecked(verdict, accepted, trial)
                 continue
+            if accepted and _unlike(verdict, accepted):
+                because = f"answered by {verdict.provenance}, and by {accepted.provenance} when it was accepted"
+                yield change_of(verdict, "error", "model", because, exit_code=3)
+                continue
             yield from lost_contracts(verdict, accepted, self._policy)
-            if accepted and not trial and verdict.provenance != "scripted":
-                fresh.setdefault((verdict.agent, verdict.model, verdict.set, verdict.case), []).append(verdict)
+            if accepted and not trial and verdict.provenance not in _EXACT:
+                fresh.append((verdict, accepted))
                 continue
             yield from self._exactly(verdict, accepted, trial)
-        for verdicts in fresh.values():
-            accepted = self._accepted(verdicts[0])
-            if accepted:
-                yield from self._by_rate(verdicts, accepted)
-        yield from grown_together(
-            self._baselines, [v for group in fresh.values() for v in group], self._policy.tolerate
-        )
+        anew = fresh_cases(fresh, self._record.manifest.get("families", {}))
+        self.figures |= {name for case in anew for name in compared(case.now[0], case.then[0])}
+        yield from self.rates.changes(anew, today)
 
     def _accepted(self, verdict: CaseVerdict) -> BaselineCase | None:
         baseline = self._baselines.get(verdict.set)
@@ -93,19 +122,21 @@ class _Comparing:
             if cell is None:
                 what = "this design with this model" if baseline else f"the set `{verdict.set}`"
                 because = f"there is no baseline of {what}"
-                yield _change(verdict, "new", "baseline", because, case="", trial=None, exit_code=4)
+                yield change_of(verdict, "new", "baseline", because, case="", trial=None, exit_code=4)
             elif any(c.lock is None or any(t.figures is None for t in c.trials) for c in cell.cases.values()):
                 because = "its baseline has no figures and digests to compare with; `harness accept` adds them"
-                yield _change(verdict, "error", "baseline", because, case="", trial=None, exit_code=3)
+                yield change_of(verdict, "error", "baseline", because, case="", trial=None, exit_code=3)
 
     def _exactly(
         self, verdict: CaseVerdict, accepted: BaselineCase | None, trial: BaselineTrial | None
     ) -> Iterator[Change]:
         cause = cause_of(verdict, accepted, trial)
         if trial is None:
-            yield _change(verdict, "new", "golden" if accepted is None else "matrix", "nothing is accepted for it yet")
+            yield change_of(
+                verdict, "new", "golden" if accepted is None else "matrix", "nothing is accepted for it yet"
+            )
         elif trial.cassette_digest != verdict.cassette_digest:
-            yield _change(verdict, "new", cause, "it was recorded anew since it was accepted")
+            yield change_of(verdict, "new", cause, "it was recorded anew since it was accepted")
         for contract, because, at in self._broken(verdict):
             was = trial is not None and contract in trial.broken
             known = (
@@ -115,58 +146,33 @@ class _Comparing:
                 and not must_be_kept(verdict)
             )
             kind: ChangeKind = "still_broken" if was else "regression" if trial else "new"
-            yield _change(verdict, kind, cause, because, contract=contract, at=at, exit_code=0 if known else 1)
+            demands = 0 if known else 1
+            if kind == "regression" and trial and _judged_anew(verdict, trial, contract):
+                kind, cause, demands = "flaky", "judge", 5
+            yield change_of(verdict, kind, cause, because, contract=contract, at=at, exit_code=demands)
         if trial is None:
             return
         for contract in sorted(set(trial.broken) - set(verdict.broken)):
-            yield _change(verdict, "fixed", cause, "it was accepted as broken", contract=contract)
-        for because in grown(verdict, trial, self._policy.tolerate):
-            yield _change(verdict, "regression", cause, because, exit_code=1)
+            yield change_of(verdict, "fixed", cause, "it was accepted as broken", contract=contract)
+        self.figures |= set(compared(verdict, trial))
+        for growth in grown(verdict, trial, self._policy.tolerate):
+            is_told: ChangeKind = "error" if growth.lost else "regression"
+            yield change_of(verdict, is_told, cause, growth.because, exit_code=3 if growth.lost else 1)
 
     def _broken(self, verdict: CaseVerdict) -> Iterator[tuple[str, str, str]]:
         """Blocking contracts that broke, each once: its name, the first reason, and where it is stated."""
-        seen = set()
-        for finding in verdict.findings:
-            if finding.state != "broken" or finding.advisory or finding.contract in seen:
-                continue
-            seen.add(finding.contract)
-            if blocks(finding.contract, self._policy):
-                yield finding.contract, finding.because, finding.at or verdict.at
+        return ((name, because, at) for name, because, at in broken_in(verdict) if blocks(name, self._policy))
 
-    def _by_rate(self, verdicts: Sequence[CaseVerdict], accepted: BaselineCase) -> Iterator[Change]:
-        """Compare how often each contract broke in the new recordings and in the accepted ones."""
-        distinct = {verdict.cassette_digest: verdict for verdict in verdicts}
-        samples = {trial.cassette_digest: trial for trial in accepted.trials}
-        first = verdicts[0]
-        cause = cause_of(first, accepted, accepted.trials[0])
-        yield _change(first, "new", cause, f"recorded anew since it was accepted: {len(distinct)} samples", trial=None)
-        reasons = {name: (because, at) for verdict in verdicts for name, because, at in self._broken(verdict)}
-        for contract in sorted(reasons.keys() | {name for trial in samples.values() for name in trial.broken}):
-            then = sum(contract in trial.broken for trial in samples.values())
-            now = sum(contract in verdict.broken for verdict in distinct.values())
-            yield self._rated(first, contract, cause, (then, len(samples), now, len(distinct)), reasons.get(contract))
 
-    def _rated(
-        self, verdict: CaseVerdict, contract: str, cause: str, counts: tuple[int, int, int, int],
-        told: tuple[str, str] | None,
-    ) -> Change:  # fmt: skip
-        then, samples, now, distinct = counts
-        because, at = told or ("it is no longer broken", verdict.at)
-        rates = f"broken in {now} of {distinct} recordings, {then} of {samples} accepted"
-        if not now:
-            kind: ChangeKind = "fixed"
-            demands = 0
-        elif now * samples <= then * distinct:
-            kind, demands = "still_broken", 0
-        elif chance_of_as_bad(then, samples, now, distinct) <= ALPHA:
-            kind, demands = "regression", 1
-        else:
-            kind, demands = "flaky", 5
-            needed = trials_needed(then, samples, now, distinct)
-            self.needs_trials = max(self.needs_trials or 0, needed or 0) or None
-        return _change(
-            verdict, kind, cause, f"{because} ({rates})", contract=contract, at=at, trial=None, exit_code=demands
-        )
+def _unlike(verdict: CaseVerdict, accepted: BaselineCase) -> bool:
+    """Whether somebody else answers now than when the case was accepted: such are never compared."""
+    return verdict.provenance != accepted.provenance and "none" not in {verdict.provenance, accepted.provenance}
+
+
+def _judged_anew(verdict: CaseVerdict, trial: BaselineTrial, contract: str) -> bool:
+    """Whether a model was asked again what it makes of the same recording: another word of it proves nothing by itself."""
+    asked = any(f.contract == contract and f.judged_by in {"live", "local"} for f in verdict.findings)
+    return asked and trial.cassette_digest == verdict.cassette_digest and trial.judge != verdict.lock.judge
 
 
 def _same_sample(verdict: CaseVerdict, accepted: BaselineCase | None) -> BaselineTrial | None:
@@ -174,7 +180,7 @@ def _same_sample(verdict: CaseVerdict, accepted: BaselineCase | None) -> Baselin
     if accepted is None:
         return None
     same = {trial.n: trial for trial in accepted.trials}.get(verdict.trial)
-    exact = verdict.provenance in {"scripted", "none"} or verdict.verdict == "could_not_check"
+    exact = verdict.provenance in _EXACT or verdict.verdict == "could_not_check"
     if same and (exact or same.cassette_digest == verdict.cassette_digest):
         return same
     return next(
@@ -185,7 +191,7 @@ def _same_sample(verdict: CaseVerdict, accepted: BaselineCase | None) -> Baselin
 def _unchecked(verdict: CaseVerdict, accepted: BaselineCase | None, trial: BaselineTrial | None) -> Change:
     failed = next((f for f in verdict.findings if f.state == "could_not_check" and not f.advisory), None)
     if failed:
-        return _change(
+        return change_of(
             verdict,
             "error",
             "contracts",
@@ -201,24 +207,4 @@ def _unchecked(verdict: CaseVerdict, accepted: BaselineCase | None, trial: Basel
     because = f"{verdict.because.splitlines()[0] if verdict.because else verdict.code}"
     if len(also) > 1:
         because += f" (changed: {', '.join(also)})"
-    return _change(verdict, kind, cause_of(verdict, accepted, trial), because, exit_code=3)
-
-
-def _change(
-    verdict: CaseVerdict,
-    change: ChangeKind,
-    cause: str,
-    because: str,
-    *,
-    contract: str = "",
-    exit_code: int = 0,
-    **fields: object,
-) -> Change:
-    told = {"case": verdict.case, "trial": verdict.trial, "at": verdict.at} | fields
-    return msgspec.convert(
-        {
-            "agent": verdict.agent, "model": verdict.model, "set": verdict.set, "contract": contract, "change": change,
-            "cause": cause, "because": because, "exit_code": exit_code, **told,
-        },
-        Change,
-    )  # fmt: skip
+    return change_of(verdict, kind, cause_of(verdict, accepted, trial), because, exit_code=3)

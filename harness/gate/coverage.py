@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from fnmatch import fnmatchcase
 
 from harness.config import GateConfig
 from harness.gate.baseline import Baseline, BaselineCase, triggered_in
 from harness.gate.cause import changed
 from harness.gate.policy import blocks
+from harness.gate.policy_file import Policy
 from harness.records.decision import Change
 from harness.records.run import CaseVerdict, RunRecord
 
@@ -101,6 +102,15 @@ def unexercised(record: RunRecord, baselines: Mapping[str, Baseline], policy: Ga
                 agent="", model="", set="", case="", contract=contract, change="skipped", cause="matrix",
                 because=f"exercised_by names `{pattern}`, and no set/agent that ran matches", at="pyproject.toml", exit_code=4,
             )  # fmt: skip
+
+
+def never_compared(policy: Policy, figures: Collection[str]) -> Iterator[Change]:
+    """Figures whose tolerated growth is written down, and that no trial has on both sides: that rule could never fire."""
+    for name in sorted(policy.stated - set(figures)):
+        yield Change(
+            agent="", model="", set="", case="", contract="", change="skipped", cause="policy", at=policy.file, exit_code=4,
+            because=f"`tolerate.{name}` is stated, and no trial has this figure now and when it was accepted",
+        )  # fmt: skip
 
 
 def _accepted_contracts(baseline: Baseline | None, agent: str) -> set[str]:

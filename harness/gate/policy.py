@@ -1,4 +1,4 @@
-"""What the policy of `[tool.harness.gate]` lets block, and what a quarantine keeps from blocking until it expires."""
+"""What the policy lets block, and what a quarantine keeps from blocking until it expires."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from fnmatch import fnmatchcase
 import msgspec
 
 from harness.config import GateConfig, Quarantine
+from harness.gate.fresh import FreshCase
+from harness.gate.policy_file import Policy
 from harness.records.decision import Change
 
 
@@ -24,26 +26,35 @@ def quarantined(change: Change, entries: Sequence[Quarantine], today: date) -> C
     """
     if not change.contract or change.exit_code not in {1, 5} or change.change == "missing":
         return change
+    names = (change.contract, change.case, change.set, change.agent, change.model)
     for entry in entries:
-        pairs = (
-            (change.contract, entry.contract), (change.case, entry.case), (change.set, entry.set),
-            (change.agent, entry.agent), (change.model, entry.model),
-        )  # fmt: skip
-        if today < entry.expires and all(fnmatchcase(name, glob) for name, glob in pairs):
+        if today < entry.expires and _covers(entry, names):
             told = f"{entry.owner}, until {entry.expires.isoformat()}: {entry.reason}"
             return msgspec.structs.replace(change, exit_code=0, quarantined=told)
     return change
 
 
-def expired(entries: Iterable[Quarantine], today: date) -> Iterator[Change]:
+def excuse(contract: str, case: FreshCase, entries: Iterable[Quarantine], today: date) -> bool:
+    """Whether an entry that has not expired names *contract* of *case*."""
+    names = (contract, case.case, *case.group)
+    return any(today < entry.expires and _covers(entry, names) for entry in entries)
+
+
+def expired(policy: Policy, today: date) -> Iterator[Change]:
     """Entries whose day has come: each blocks by itself, whether or not its contract is still broken."""
-    for entry in entries:
+    for place, entry in enumerate(policy.rules.quarantine):
         if today >= entry.expires:
             yield Change(
                 agent=entry.agent, model=entry.model, set=entry.set, case=entry.case, contract=entry.contract,
-                change="regression", cause="quarantine", at="pyproject.toml", exit_code=1,
+                change="regression", cause="quarantine", at=policy.place(place), exit_code=1,
                 because=f"its quarantine expired on {entry.expires.isoformat()} (owner {entry.owner}: {entry.reason})",
             )  # fmt: skip
+
+
+def _covers(entry: Quarantine, names: Sequence[str]) -> bool:
+    """Whether *entry* names this contract, case, set, agent and model."""
+    globs = (entry.contract, entry.case, entry.set, entry.agent, entry.model)
+    return all(fnmatchcase(name, glob) for name, glob in zip(names, globs, strict=True))
 
 
 def _matches(name: str, globs: Iterable[str]) -> bool:

@@ -29,11 +29,12 @@ class ListedItem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AcceptDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """`harness accept`: files written, relative to the project; cells covered; known failures among them."""
+    """`harness accept`: files written, relative to the project; cells covered; known failures among them; new ways through a case."""
 
     written: tuple[str, ...]
     cells: int
     known: int
+    trajectories: int = 0
 
 
 class ReportDocument(msgspec.Struct, frozen=True, kw_only=True):

@@ -353,7 +353,7 @@ def test_a_quarantine_needs_an_owner_a_reason_and_a_day(project: ScratchProject,
     pyproject.write_text(f"{pyproject.read_text()}\n[[tool.harness.gate.quarantine]]\n{entry}")
 
     ran = project.harness("gate", "--json")
-    assert (2, "bad-config") == (ran.exit_code, ran.document["error"]["code"])
+    assert (2, "bad-policy") == (ran.exit_code, ran.document["error"]["code"])
 
 
 def test_ci_writes_no_baseline(project: ScratchProject) -> None:

@@ -21,8 +21,9 @@ def test_the_newest_run_becomes_the_baseline(project, harness):
     ended = harness("accept", "--reason", "first baseline")
     assert (ended.code, ended.out, ended.err) == (
         ExitCode.PASS,
-        f"accepted 2 cells of run {run}\n  wrote reports/baselines/shared.json\n",
-        "\nhint: commit reports/baselines/shared.json\n",
+        f"accepted 2 cells of run {run}; 2 new trajectories\n"
+        "  wrote reports/baselines/shared.json\n  wrote reports/baselines/trajectories/shared.json\n",
+        "\nhint: commit reports/baselines\n",
     )
     cases = load_baseline(baseline_path(project / "reports", "shared")).agents["lean_react"]["scripted"].cases
     assert {"S1-en": "first baseline", "S2-en": "first baseline"} == {name: case.reason for name, case in cases.items()}
@@ -37,7 +38,7 @@ def test_accepting_again_writes_nothing(project, harness):
 
     harness("run")
     document = harness("accept", "--reason", "second", "--json").document
-    assert document == {"written": [], "cells": 2, "known": 0}
+    assert document == {"written": [], "cells": 2, "known": 0, "trajectories": 0}
     assert before == path.stat().st_mtime_ns
 
 

@@ -41,8 +41,9 @@ def test_an_unknown_key_of_the_policy_is_refused(run, project, harness):
 
     ended = harness("gate", run)
     assert ExitCode.USAGE == ended.code
-    assert "error[bad-config]" in ended.err
-    assert "advisroy" in ended.err
+    assert ended.err == (
+        "error[bad-policy]: pyproject.toml:9: the policy has no key `advisroy`\n\nhint: did you mean `advisory`?\n"
+    )
 
 
 def test_a_run_that_is_not_there_is_a_usage_error(run, harness):

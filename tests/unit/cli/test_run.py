@@ -10,7 +10,8 @@ import jsonschema
 import pytest
 
 from harness.errors import ExitCode
-from harness.gate.baseline import Baseline, baseline_path, dump_baseline, merge
+from harness.gate.accepting import dump_baseline, merge
+from harness.gate.baseline import Baseline, baseline_path
 from harness.reports.documents import schema_of
 from harness.reports.runs import find_run, load_run, read_traces, runs_folder
 

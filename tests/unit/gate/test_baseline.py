@@ -12,19 +12,10 @@ from hypothesis import strategies as st
 
 from harness.errors import BadFileError, CouldNotCheckError, NothingComparedError, UsageError
 from harness.evaluate import totals_of
-from harness.gate.baseline import (
-    Accepted,
-    Baseline,
-    accept,
-    baseline_path,
-    dump_baseline,
-    load_baseline,
-    load_baselines,
-    mark_known,
-    merge,
-)
+from harness.gate.accepting import Accepted, accept, dump_baseline, merge
+from harness.gate.baseline import Baseline, Held, baseline_path, load_baseline, load_baselines, mark_known
 from harness.records.finding import Finding
-from harness.records.run import CaseVerdict, RunRecord
+from harness.records.run import CaseVerdict, Lock, RunRecord
 
 
 def verdict(case: str = "S1", *broken: str, state: str | None = None, **changes) -> CaseVerdict:
@@ -102,22 +93,34 @@ def test_a_failure_without_a_recording_is_never_known():
 
 
 def test_the_file_has_one_line_a_case_and_is_sorted():
-    """A changed case is one changed line."""
-    baseline = baseline_of(verdict("S2", "facts"), verdict("S1", trial=1), verdict("S1"))
+    """A changed case is one changed line; each contract has its passes, trials and version."""
+    lock = Lock(golden="g1")
+    baseline = merge(
+        Baseline(set="shared"),
+        [
+            verdict("S2", "facts", "own", lock=lock),
+            verdict("S1", "facts", trial=1, lock=lock),
+            verdict("S1", lock=lock),
+        ],
+        reason="first",
+        manifest={"versions": {"tapegate": "1.0"}, "contracts": {"own": 3}},
+    )
 
     expected = """\
 {
-  "format": 1,
+  "format": 2,
   "set": "shared",
   "agents": {
     "lean_react": {
       "qwen3-4b": {
-        "totals": {"trials": 3, "kept": 2, "broken": 1, "known": 1, "could_not_check": 0},
+        "totals": {"trials": 3, "kept": 1, "broken": 2, "known": 2, "could_not_check": 0},
         "cases": {
           "S1": {"provenance": "local", "reason": "first", "trials": [{"n": 0, "cassette_digest": "d1", "verdict": "kept", \
-"broken": [], FIGURES}, {"n": 1, "cassette_digest": "d1", "verdict": "kept", "broken": [], FIGURES}], "contracts": [], LOCK},
+"vacuous": ["facts"], FIGURES}, {"n": 1, "cassette_digest": "d1", "verdict": "broken", "broken": ["facts"], FIGURES}], \
+"contracts": {"facts": [0, 1, 1]}, LOCK, "versions": {"tapegate": "1.0"}},
           "S2": {"provenance": "local", "reason": "first", "trials": [{"n": 0, "cassette_digest": "d1", "verdict": "broken", \
-"broken": ["facts"], FIGURES}], "contracts": ["facts"], LOCK}
+"broken": ["facts", "own"], FIGURES}], "contracts": {"facts": [0, 1, 1], "own": [0, 1, 3]}, LOCK, \
+"versions": {"tapegate": "1.0"}}
         }
       }
     }
@@ -125,10 +128,10 @@ def test_the_file_has_one_line_a_case_and_is_sorted():
 }
 """
     figures = '"figures": {"llm_calls": 0, "tool_calls": 0, "tokens": 0, "cost_usd": null, "recorded_ms": 0}'
-    lock = (
-        '"lock": {"golden": "", "prompt": "", "tool_schema": "", "model": "", "world": "", "code": "", "contracts": ""}'
+    assert (
+        expected.replace("FIGURES", figures).replace("LOCK", '"lock": {"golden": "g1"}')
+        == dump_baseline(baseline).decode()
     )
-    assert expected.replace("FIGURES", figures).replace("LOCK", lock) == dump_baseline(baseline).decode()
 
 
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6)
@@ -267,12 +270,12 @@ def test_a_corrupt_baseline_is_refused(tmp_path: Path, content: bytes):
 def test_a_newer_baseline_is_refused(tmp_path: Path):
     """A newer format is named as such, not as damage."""
     path = tmp_path / "shared.json"
-    path.write_bytes(json.dumps({"format": 2, "sets": ["shared"]}).encode())
+    path.write_bytes(json.dumps({"format": 3, "sets": ["shared"]}).encode())
 
     with pytest.raises(BadFileError) as refused:
         load_baseline(path)
     assert (
-        f"error[unknown-format]: {path}: baseline format 2 is not known to this version (it reads 1)\n\n"
+        f"error[unknown-format]: {path}: baseline format 3 is not known to this version (it reads 1 to 2)\n\n"
         "hint: update tapegate, or take the file back to an older commit"
     ) == str(refused.value)
 
@@ -283,3 +286,65 @@ def test_totals_of_a_model_follow_from_its_cases():
 
     totals = baseline.agents["lean_react"]["qwen3-4b"].totals
     assert msgspec.to_builtins(totals) == {"trials": 3, "kept": 2, "broken": 1, "known": 1, "could_not_check": 0}
+
+
+OLD = """{"format": 1, "set": "shared", "agents": {"lean_react": {"small": {
+  "totals": {"trials": 2, "kept": 1, "broken": 1, "known": 1, "could_not_check": 0},
+  "cases": {"S1": {"provenance": "local", "reason": "first", "trials": [
+    {"n": 0, "cassette_digest": "d1", "verdict": "kept", "broken": [], "figures": null},
+    {"n": 1, "cassette_digest": "d2", "verdict": "broken", "broken": ["facts"], "figures": null}],
+  "contracts": ["CX1", "facts"], "lock": null}}}}}}"""
+
+
+def test_an_older_baseline_is_read_as_if_it_were_new(tmp_path: Path):
+    """Format 1 kept names of contracts only: their passes follow from the trials, their version stays unknown."""
+    path = tmp_path / "shared.json"
+    path.write_text(OLD)
+    baseline = load_baseline(path)
+
+    case = baseline.case("lean_react", "small", "S1")
+    assert (2, {"CX1": Held(2, 2, 0), "facts": Held(1, 2, 0)}) == (baseline.format, case.contracts)
+    assert mark_known(verdict("S1", "facts", model="small", trial=1, cassette_digest="d2"), baseline).known
+
+
+def test_an_older_baseline_is_written_in_the_new_format(tmp_path: Path):
+    """Accepting anything in it brings the whole file along; what was not run keeps what it had."""
+    path = baseline_path(tmp_path, "shared")
+    path.parent.mkdir()
+    path.write_text(OLD)
+    accept(tmp_path, record(verdict("S2")), reason="second")
+
+    baseline = load_baseline(path)
+    assert 2 == json.loads(path.read_text())["format"]
+    assert Held(1, 2, 0) == baseline.case("lean_react", "small", "S1").contracts["facts"]
+
+
+@pytest.mark.parametrize(
+    "content", [b'{"format": 1, "set": "shared", "agents": []}', b'{"format": 1}', b'{"format": 0}']
+)
+def test_an_older_baseline_that_is_none_is_refused(tmp_path: Path, content: bytes):
+    """What cannot be migrated is an error, never an empty baseline."""
+    path = tmp_path / "shared.json"
+    path.write_bytes(content)
+
+    with pytest.raises(BadFileError):
+        load_baseline(path)
+
+
+def test_a_contract_is_counted_over_the_trials_that_triggered_it():
+    """Accepting one of several trials anew leaves what the others triggered, and counts again."""
+    kept = Finding(contract="CX1", state="kept")
+    both = baseline_of(verdict("S1", findings=(kept,)), verdict("S1", "facts", trial=1, cassette_digest="d2"))
+    again = merge(both, [verdict("S1", findings=(kept,), trial=1, cassette_digest="d3")], reason="better")
+
+    assert {"CX1": Held(1, 1, 1), "facts": Held(0, 1, 1)} == both.case("lean_react", "qwen3-4b", "S1").contracts
+    assert {"CX1": Held(2, 2, 1)} == again.case("lean_react", "qwen3-4b", "S1").contracts
+
+
+def test_other_trials_of_an_edited_case_speak_only_of_what_broke():
+    """What they were held to before the edit is no promise of the case as it is."""
+    kept = Finding(contract="CX1", state="kept")
+    both = baseline_of(verdict("S1", findings=(kept,)), verdict("S1", findings=(kept,), trial=1))
+    edited = merge(both, [verdict("S1", trial=1, lock=Lock(golden="g2"))], reason="less is asked")
+
+    assert {} == edited.case("lean_react", "qwen3-4b", "S1").contracts

@@ -9,66 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.config import GateConfig, Quarantine, Tolerated
-from harness.evaluate import totals_of
-from harness.gate.baseline import Baseline, BaselineCase, merge
-from harness.gate.compare import gate
-from harness.records.decision import Decision, decide
+from harness.config import Quarantine, Tolerated
+from harness.gate.baseline import Baseline, BaselineCase
+from harness.records.decision import decide
 from harness.records.finding import Finding
-from harness.records.run import CaseVerdict, Lock, RunRecord
 
-TODAY = date(2026, 11, 22)
-LOCK = Lock(golden="g1", prompt="p1", tool_schema="t1", model="m1", world="w1", code="c1", contracts="k1")
-
-
-def verdict(case: str = "S1", *broken: str, kept: tuple[str, ...] = ("CX1",), **changes) -> CaseVerdict:
-    """Make a verdict of a local model; *broken* and *kept* name contracts."""
-    findings = [Finding(contract=name, state="kept") for name in kept if name not in broken]
-    findings += [Finding(contract=name, state="broken", because="it did") for name in broken]
-    fields = {
-        "agent": "lean_react",
-        "profile": "reference",
-        "model": "small",
-        "provenance": "local",
-        "set": "shared",
-        "case": case,
-        "trial": 0,
-        "verdict": "broken" if broken else "kept",
-        "findings": tuple(findings),
-        "llm_calls": 2,
-        "tool_calls": 1,
-        "cost_usd": 0.01,
-        "recorded_ms": 100,
-        "cassette_digest": "d1",
-        "at": "goldensets/shared.yaml:14",
-        "lock": LOCK,
-    }
-    return CaseVerdict(**(fields | changes))
-
-
-def scripted(case: str = "S1", *broken: str, **changes) -> CaseVerdict:
-    """Make a verdict of a scripted trial."""
-    return verdict(case, *broken, **({"provenance": "scripted", "model": "scripted", "cost_usd": None} | changes))
-
-
-def record(*verdicts: CaseVerdict, **fields) -> RunRecord:
-    """Make a run of these verdicts."""
-    return RunRecord(run="r1", results=verdicts, totals=totals_of(verdicts), exit_code=0, **fields)
-
-
-def accepted(*verdicts: CaseVerdict) -> dict[str, Baseline]:
-    """The baselines that accepting these verdicts gives."""
-    return {"shared": merge(Baseline(set="shared"), verdicts, reason="first")}
-
-
-def judged(now: RunRecord, then: dict[str, Baseline], **policy) -> Decision:
-    """Hold a run against baselines."""
-    return gate(now, then, GateConfig(**policy), today=TODAY)
-
-
-def told(decision: Decision) -> list[tuple[str, str, str, int]]:
-    """Contract, change, cause and exit code of each change."""
-    return [(c.contract, c.change, c.cause, c.exit_code) for c in decision.changes]
+from .verdicts import LOCK, TODAY, accepted, judged, record, scripted, told, verdict
 
 
 def test_the_same_again_passes() -> None:
@@ -194,7 +140,9 @@ def test_figures_of_new_recordings_are_inconclusive_together() -> None:
     decision = judged(record(verdict(cassette_digest="d2", llm_calls=9)), accepted(verdict()))
 
     assert 5 == decision.exit_code
-    assert decision.changes[0].because.startswith("model calls went from 2 to 9; tolerated is +0%, over 1 trials")
+    assert decision.changes[0].because.startswith(
+        "model calls went from 2 to 9; tolerated is +0%, over 1 case that was recorded anew"
+    )
 
 
 def test_an_advisory_contract_is_not_blocking() -> None:

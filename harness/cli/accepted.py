@@ -1,0 +1,60 @@
+"""What the trials of a run did, held against the ways that are accepted for their cases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from harness.config import Config
+    from harness.diff.accepted import Closest
+    from harness.records.accepted import Did, Strayed
+    from harness.records.run import CaseVerdict, Cell
+
+
+def done(folder: Path, verdicts: Iterable[CaseVerdict]) -> dict[Cell, Did]:
+    """
+    What each trial of the run in *folder* did; a trial without a trace, or without a verdict, is left out.
+
+    Raises:
+        BadFileError: A trace cannot be read.
+    """
+    from harness.diff.accepted import did
+    from harness.diff.turns import trajectory
+    from harness.reports.runs import read_traces
+
+    found = {}
+    for verdict in verdicts:
+        traces = read_traces(folder, verdict.cell) if verdict.verdict != "could_not_check" else ()
+        if traces:
+            found[verdict.cell] = did(trajectory(traces))
+    return found
+
+
+def strayed(config: Config, folder: Path, verdicts: Iterable[CaseVerdict]) -> Iterator[Strayed]:
+    """Trials of the run in *folder* that took none of the accepted ways, with the closest of them."""
+    from harness.diff.accepted import closest
+    from harness.gate.ways import load_ways, same_way
+    from harness.records.accepted import Strayed
+
+    now = done(folder, verdicts)
+    ways = load_ways(config.reports, {cell.set for cell in now})
+    for cell, one in now.items():
+        accepted = ways[cell.set].of(cell)
+        if any(same_way(way, one) for way in accepted):
+            continue
+        if not accepted:
+            yield Strayed(cell=cell, closest=0, accepted=0, because="")
+            continue
+        nearest = closest(accepted, one)
+        yield Strayed(cell=cell, closest=nearest.place + 1, accepted=len(accepted), because=_parting(nearest))
+
+
+def _parting(nearest: Closest) -> str:
+    """Where two ways part, in words."""
+    parted = nearest.diff.divergence
+    if parted is None:
+        return "the same calls, in other legs of the trial"
+    return f"step {parted.step}: {parted.because}"
