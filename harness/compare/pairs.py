@@ -30,6 +30,8 @@ from harness.stats import (
 ALPHA = 0.05
 WORTH_SEEING = 0.1
 """A difference of rates that is never to be missed: a pair that would show it is told, even where it shows none."""
+EXACT_CASES = 100
+"""Up to so many cases the power of single trials is counted out; it takes a fifth of a second."""
 SCRIPTED = "scripted: each reply was written by hand, so no chance is in it"
 UNPROVEN = "nothing says who answered, so nothing is a sample"
 COPIES = "both replay the same recordings: their difference is exact, and no sample of anything"
@@ -52,13 +54,14 @@ def pair_tests(groups: Sequence[Rivals], *, family_of: FamilyOf) -> list[PairTes
     tested = [number for number, test in enumerate(tests) if test.p_value is not None]
     for number, p_adjusted in zip(tested, holm([tests[number].p_value or 0.0 for number in tested]), strict=True):
         detectable = tests[number].smallest_detectable
-        told = p_adjusted <= ALPHA or (detectable is not None and detectable <= WORTH_SEEING)
+        sure = detectable is not None and detectable <= WORTH_SEEING
+        told = p_adjusted <= ALPHA or sure
         tests[number] = msgspec.structs.replace(
             tests[number],
             p_adjusted=p_adjusted,
             told=told,
             needs_trials=None if told else tests[number].needs_trials,
-            because="" if told else _inconclusive(tests[number], p_adjusted),
+            because="" if p_adjusted <= ALPHA else _not_significant(p_adjusted, detectable, sure=sure),
         )
     return tests
 
@@ -102,7 +105,11 @@ def _tested(counts: PairTest, cases: Sequence[tuple[Tally, Tally]], families: Se
         test, p_value = "mcnemar_exact", mcnemar_exact(both.lost, both.gained)
         alone = len(set(families)) == len(families)
         interval = paired_interval(both) if alone else matched_interval(sides, families)
-        detectable = _detectable(len(cases), min(both.lost, both.gained))
+        detectable = (
+            _detectable(len(cases), min(both.lost, both.gained))
+            if len(cases) <= EXACT_CASES
+            else matched_smallest_detectable(sides)
+        )
     else:
         test, p_value = "stratified_permutation", permutation_test(sides).p_value
         interval = matched_interval(sides, families)
@@ -111,7 +118,7 @@ def _tested(counts: PairTest, cases: Sequence[tuple[Tally, Tally]], families: Se
     return msgspec.structs.replace(
         counts, test=test, p_value=p_value, effect=effect, interval=Interval(*interval), smallest_detectable=detectable,
         effect_size=cohens_h(rate_b, rate_a), tested=len(cases),
-        needs_trials=max(least, matched_trials_needed(sides, effect or WORTH_SEEING)),
+        needs_trials=max(least, matched_trials_needed(sides, max(abs(effect), WORTH_SEEING))),
     )  # fmt: skip
 
 
@@ -123,10 +130,9 @@ def _detectable(cases: int, against: int) -> float | None:
     return None if loss is None else loss - noise
 
 
-def _inconclusive(test: PairTest, p_adjusted: float) -> str:
-    seen = (
-        "and not even the utmost difference would show"
-        if test.smallest_detectable is None
-        else f"and only {100 * test.smallest_detectable:.0f} points or more would show"
-    )
-    return f"inconclusive: p = {p_adjusted:.2g} after Holm's adjustment, {seen}"
+def _not_significant(p_adjusted: float, detectable: float | None, *, sure: bool) -> str:
+    chance = f"p = {p_adjusted:.2g} after Holm's adjustment"
+    if detectable is None:
+        return f"inconclusive: {chance}, and not even the utmost difference would show"
+    seen = f"a difference of {100 * detectable:.0f} points would show in four of five comparisons"
+    return f"no difference that matters: {chance}, and {seen}" if sure else f"inconclusive: {chance}, and only {seen}"

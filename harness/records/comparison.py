@@ -102,7 +102,7 @@ class PairTest(msgspec.Struct, frozen=True, kw_only=True):
     smallest_detectable: float | None = None
     """The smallest difference of rates that these trials would show with 80 % power; None: none would."""
     needs_trials: int | None = None
-    """Trials of each case, on each side, that would show *effect*, or a tenth where there is none, with 80 % power."""
+    """Trials of each case, on each side, that would tell, with 80 % power: *effect*, or a tenth where it is less."""
     because: str = ""
     provenance: Provenance = "none"
     sets: tuple[str, ...] = ()

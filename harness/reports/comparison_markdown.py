@@ -13,6 +13,7 @@ from harness.reports.comparison_rows import (
     GroupTold,
     Table,
     all_kept,
+    case_name,
     contract_table,
     counted,
     exact_table,
@@ -21,6 +22,7 @@ from harness.reports.comparison_rows import (
     headline,
     left_out_words,
     matrix_table,
+    open_words,
     pair_table,
     parting_words,
     quality_table,
@@ -102,7 +104,7 @@ def _group(told: GroupTold) -> Iterator[str]:
     yield f"{counted(all_kept(told), 'contract')} kept wherever triggered."
     yield "#### Head to head"
     yield from (_table(pairs) for pairs in (pair_table(told), exact_table(told)) if pairs.rows)
-    words = [*exact_words(told), *dict.fromkeys(pair.because for pair in told.pairs if pair.test and pair.because)]
+    words = [*exact_words(told), *open_words(told)]
     if words:
         yield "\n".join(f"- {word}" for word in words)
     yield "#### Cases"
@@ -116,7 +118,7 @@ def _partings(told: GroupTold) -> Iterator[str]:
     for row in told.rows:
         found = parting_words(told, row)
         for _, word in found[:_MOST_PARTINGS]:
-            yield f"- {_code(f'{row.set}/{row.case}')}: {_code(word)}"
+            yield f"- {_code(case_name(told, row))}: {_code(word)}"
         if len(found) > _MOST_PARTINGS:
             yield f"  - {len(found) - _MOST_PARTINGS} more pairs: `--json` has all"
 

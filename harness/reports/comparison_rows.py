@@ -26,6 +26,7 @@ _ANSWERED = {
     "scripted": "scripts",
     "none": "nobody that is named",
 }
+_TESTS = {"mcnemar_exact": "McNemar", "stratified_permutation": "permutation"}
 
 
 class Table(NamedTuple):
@@ -73,8 +74,10 @@ def groups_told(comparison: Comparison) -> list[GroupTold]:
 
 def title_of(group: Group) -> str:
     """Which designs on which cases, and who answered them."""
+    model = _one_model(group)
     return (
-        f"{', '.join(group.sets)}: {counted(len(group.designs), 'design')} answered by {_ANSWERED[group.provenance]}, "
+        f"{', '.join(group.sets)}: {counted(len(group.designs), 'design')}"
+        f"{f' × {model}' if model not in {'', 'scripted'} else ''} answered by {_ANSWERED[group.provenance]}, "
         f"{counted(group.cases, 'case')} that all of them ran"
     )
 
@@ -83,7 +86,7 @@ def quality_table(told: GroupTold) -> Table:
     """How much each design kept, and whether another beats it."""
     rows = [
         [
-            str(number), one.name, f"{one.kept}/{one.trials}", percent(one.kept_rate), interval(one.interval),
+            str(number), one.agent if _one_model(told.group) else one.name, f"{one.kept}/{one.trials}", percent(one.kept_rate), interval(one.interval),
             _front(one, told) if told.group.objectives else NONE,
         ]
         for number, one in enumerate(told.figures, start=1)
@@ -137,7 +140,7 @@ def pair_table(told: GroupTold) -> Table:
     rows = [
         [
             f"{told.number(pair.a)} – {told.number(pair.b)}", str(pair.wins), str(pair.losses), str(pair.ties),
-            pair.test.replace("_", " "), p_value(pair.p_value), p_value(pair.p_adjusted), points(pair.effect),
+            _TESTS.get(pair.test, pair.test), p_value(pair.p_value), p_value(pair.p_adjusted), points(pair.effect),
             interval(pair.interval, signed=True), percent(pair.smallest_detectable), str(pair.needs_trials or NONE),
         ]
         for pair in told.pairs
@@ -185,15 +188,29 @@ def exact_words(told: GroupTold) -> list[str]:
     ]
 
 
+def open_words(told: GroupTold) -> list[str]:
+    """What is to be said of each pair whose test is not significant."""
+    return [
+        f"{told.number(pair.a)} – {told.number(pair.b)}: {pair.because}"
+        for pair in told.pairs
+        if pair.test and pair.because
+    ]
+
+
 def matrix_table(told: GroupTold, rows: Sequence[MatrixRow]) -> Table:
     """What each design came to on *rows*."""
-    return _by_design("case", told, [[_case(row), *_cells(told, row)] for row in rows])
+    return _by_design("case", told, [[case_name(told, row), *_cells(told, row)] for row in rows])
 
 
 def not_all_kept(told: GroupTold) -> list[MatrixRow]:
     """Cases that not every design kept: first those on which designs come to different ends."""
     rows = [row for row in told.rows if any(cell is None or cell.verdict != "kept" for cell in _of_group(told, row))]
     return sorted(rows, key=lambda row: len({cell and cell.verdict for cell in _of_group(told, row)}) == 1)
+
+
+def case_name(told: GroupTold, row: MatrixRow) -> str:
+    """The case of *row*, with its set where the group has several."""
+    return f"{row.set}/{row.case}" if len(told.group.sets) > 1 else row.case
 
 
 def parting_words(told: GroupTold, row: MatrixRow) -> list[tuple[int, str]]:
@@ -217,7 +234,7 @@ def headline(comparison: Comparison) -> tuple[str, str]:
     """The verdict in capital letters, and what it rests on."""
     unchecked = sum(left.kind == "unchecked" for left in comparison.left_out)
     unlike = sum(left.kind == "unlike" for left in comparison.left_out)
-    what = f"{counted(len(comparison.designs), 'design')} on {counted(len(comparison.matrix), 'case')}"
+    what = f"{counted(len({one.name for one in comparison.designs}), 'design')} on {counted(len(comparison.matrix), 'case')}"
     if comparison.exit_code == 3:
         found = [counted(unchecked, "trial") + " without a verdict"] if unchecked else []
         found += [counted(unlike, "case") + " not the same for all"] if unlike else []
@@ -306,8 +323,10 @@ def _cell(cell: MatrixCell | None) -> str:
     return f"{count}kept" if cell.verdict == "kept" else f"{count}broken {broken}".rstrip()
 
 
-def _case(row: MatrixRow) -> str:
-    return f"{row.set}/{row.case}"
+def _one_model(group: Group) -> str:
+    """The model of every design of *group*; empty where there are several."""
+    models = {name.rpartition(" × ")[2] for name in group.designs}
+    return models.pop() if len(models) == 1 else ""
 
 
 def _step(parting: Parting) -> int:

@@ -10,6 +10,7 @@ from harness.reports.comparison_rows import (
     GroupTold,
     Table,
     all_kept,
+    case_name,
     contract_table,
     counted,
     exact_table,
@@ -19,6 +20,7 @@ from harness.reports.comparison_rows import (
     left_out_words,
     matrix_table,
     not_all_kept,
+    open_words,
     pair_table,
     parting_words,
     quality_table,
@@ -30,6 +32,7 @@ from harness.reports.table import table
 
 _MOST_CASES = 12
 _MOST_PARTINGS = 8
+_MOST_OPEN = 6
 _MOST_LEFT_OUT = 6
 _MOST_COLUMNS = 240
 _COLOURS = {0: "green", 3: "yellow", 4: "yellow", 5: "yellow"}
@@ -71,7 +74,7 @@ def _group(told: GroupTold, width: int, paint: Paint) -> Iterator[str]:
         yield _table(pairs, width)
     if (exact := exact_table(told)).rows:
         yield _table(exact, width)
-    words = [*exact_words(told), *dict.fromkeys(pair.because for pair in told.pairs if pair.test and pair.because)]
+    words = [*exact_words(told), *open_words(told)[:_MOST_OPEN]]
     if words:
         yield "\n".join(_line(word, width) for word in words)
     yield from _cases(told, width)
@@ -99,7 +102,7 @@ def _cases(told: GroupTold, width: int) -> Iterator[str]:
     yield wrap(kept + more, width, later="  ")
     partings = [(row, found) for row in rows or told.rows if (found := parting_words(told, row))]
     if partings:
-        lines = [_line(f"{row.set}/{row.case}: {found[0][1]}", width) for row, found in partings[:_MOST_PARTINGS]]
+        lines = [_line(f"{case_name(told, row)}: {found[0][1]}", width) for row, found in partings[:_MOST_PARTINGS]]
         rest = len(partings) - len(lines)
         yield "\n".join(
             [

@@ -13,6 +13,10 @@ from harness.stats.power import ALPHA, POWER, normal_quantile, smallest_detectab
 from harness.stats.rates import difference_interval, wilson_interval
 from harness.stats.samples import Interval, StatsInputError, Tally, check_finite, check_share, check_tally, two_sided_z
 
+_MOST_RATIO = 1e9
+"""Past this a difference is rounding, and the trials that would show it are only a large number."""
+_ALWAYS_ENOUGH = 64
+"""Trials of one case whose utmost difference is significant at any level that somebody asks for."""
 Case = tuple[Tally, Tally]
 """The trials of one case on both sides."""
 
@@ -64,8 +68,9 @@ def matched_trials_needed(
         raise StatsInputError("a difference is not 0")
     single = sqrt(sum(_variance(one) for both in cases for one in both)) / len(cases)
     reach = normal_quantile(1 - alpha / 2) + normal_quantile(power)
-    trials = max(1, ceil((reach * single / abs(difference)) ** 2 - 1e-9))
-    while 2 / comb(2 * trials, trials) ** len(cases) > alpha:
+    ratio = min(reach * single / abs(difference), _MOST_RATIO)
+    trials = max(1, ceil(ratio * ratio - 1e-9))
+    while trials < _ALWAYS_ENOUGH and 2 / comb(2 * trials, trials) ** len(cases) > alpha:
         trials += 1
     return trials
 
