@@ -62,6 +62,7 @@ class BrokenItem(msgspec.Struct, frozen=True, kw_only=True):
     state: str
     because: str
     advisory: bool
+    judged_by: str
     witness: tuple[int, ...]
 
 
@@ -233,7 +234,7 @@ def _shown(verdict: CaseVerdict) -> VerdictLine:
     broken = tuple(
         BrokenItem(
             contract=finding.contract, state=finding.state, because=finding.because[:_LONGEST_TEXT],
-            advisory=finding.advisory, witness=tuple(finding.witness),
+            advisory=finding.advisory, judged_by=finding.judged_by, witness=tuple(finding.witness),
         )
         for finding in verdict.findings
         if finding.state in ("broken", "could_not_check")

@@ -91,8 +91,12 @@ def sent(served: Any, message: str, session: str = "", **query: str) -> Any:
 
 def streamed(served: Any, message: str, method: str = "POST", **query: str) -> list[dict[str, Any]]:
     """The lines of a stream."""
-    told = {"session_id": session_of(served), "message": message}
-    how = {"json": told, "params": query} if method == "POST" else {"params": {**told, **query}}
+    session_of(served)  # the client keeps its cookie
+    how = (
+        {"json": {"message": message}, "params": query}
+        if method == "POST"
+        else {"params": {"message": message, **query}}
+    )
     answered = served.client.request(method, "/api/estagiario/stream", **how)
 
     assert ("application/x-ndjson", "no") == (answered.headers["content-type"], answered.headers["x-accel-buffering"])
@@ -128,11 +132,76 @@ def test_the_steps_are_streamed(desk, method):
 def test_a_stream_can_be_collected(desk):
     """With `stream=0` the stream's address answers as `/send` does."""
     served = desk(COUNTED)
-    told = {"session_id": session_of(served), "message": COUNT, "stream": "0"}
+    session_of(served)
 
     assert {"ok": True, "answer": ANSWER, "fallback": False} == (
-        served.client.get("/api/estagiario/stream", params=told).json()
+        served.client.get("/api/estagiario/stream", params={"message": COUNT, "stream": "0"}).json()
     )
+
+
+def test_the_stages_are_streamed_to_who_asks_for_them(desk):
+    """With `stages=1` a line announces each stage; the other lines are the same as without."""
+    lines = streamed(desk(COUNTED), COUNT, stages="1")
+
+    assert ["understanding", "planning", "querying", "synthesising"] == [
+        line["content"] for line in lines if line["type"] == "stage"
+    ]
+    assert ["thought", "action", "observation", "thought", "final_answer"] == [
+        line["type"] for line in lines if line["type"] != "stage"
+    ]
+
+
+def test_the_fallback_has_stages_too(desk, monkeypatch):
+    """Without the executor the desk understands, asks its store and says what it found."""
+    monkeypatch.setenv("ESTAGIARIO_REACT", "0")
+    stages = [line["content"] for line in streamed(desk(), COUNT, stages="1") if line["type"] == "stage"]
+
+    assert ["understanding", "querying", "synthesising"] == stages
+
+
+def test_a_chat_signs_in_by_a_cookie(desk):
+    """No script can read it, no other site makes a browser send it, and no other address gets it."""
+    served = desk(COUNTED)
+    started = served.client.post("/api/estagiario/start", headers={"origin": served.url})
+    cookie = started.headers["set-cookie"]
+
+    assert started.json()["session_id"] in cookie
+    assert [] == [
+        word for word in ("HttpOnly", "SameSite=strict", "Path=/api/estagiario", "Max-Age=3600") if word not in cookie
+    ]
+    assert "Secure" not in cookie
+    assert ANSWER == served.client.post("/api/estagiario/send", json={"message": COUNT}).json()["answer"]
+    assert 2 == len(served.client.get("/api/estagiario/messages").json()["messages"])
+
+
+def test_what_opens_a_chat_stands_in_no_address(desk):
+    """An address is kept in histories and logs, so a session's name there is refused, a good one too."""
+    served = desk()
+    told = {"session_id": session_of(served), "message": COUNT}
+    for path in ("messages", "stream"):
+        refused = served.client.get(f"/api/estagiario/{path}", params=told)
+
+        assert (400, "session-in-address") == (refused.status_code, refused.json()["error"]["code"])
+
+
+def test_a_client_without_a_jar_names_its_session_in_a_header(desk):
+    """A program that keeps no cookies can go on with its conversation by GET too."""
+    served = desk()
+    session = session_of(served)
+    served.client.cookies.clear()
+    read = served.client.get("/api/estagiario/messages", headers={"x-session": session})
+
+    assert {"session_id": session, "messages": []} == read.json()
+
+
+def test_the_page_of_the_desk_is_served(desk):
+    """Under the policy of the server's own pages, in the reader's language, and linked from them."""
+    served = desk()
+    page = served.client.get("/estagiario", headers={"accept-language": "ru"})
+
+    assert "Спросить редакцию" in page.text
+    assert "default-src 'none'; script-src 'nonce-" in page.headers["content-security-policy"]
+    assert '<a href="/estagiario">Estagiário</a>' in served.client.get("/").text
 
 
 def test_a_change_by_post_is_made(desk):
@@ -161,7 +230,7 @@ def test_the_conversation_is_kept(desk):
         {"role": "assistant", "content": ANSWER},
         {"role": "user", "content": "E ontem?"},
         {"role": "assistant", "content": "Ontem foram **2**."},
-    ] == served.client.get("/api/estagiario/messages", params={"session_id": session}).json()["messages"]
+    ] == served.client.get("/api/estagiario/messages", headers={"x-session": session}).json()["messages"]
 
 
 def test_a_conversation_keeps_its_changes(desk, monkeypatch):
@@ -222,7 +291,8 @@ def test_errors_of_the_model_lead_to_the_fallback(desk):
     ("body", "status", "code"),
     [
         ({"session_id": "guessed", "message": COUNT}, 404, "no-such-session"),
-        ({"message": COUNT}, 400, "bad-request"),
+        ({"message": COUNT}, 404, "no-such-session"),
+        ({"session_id": "guessed"}, 400, "bad-request"),
         ({"session_id": "guessed", "message": 7}, 400, "bad-request"),
         ({"session_id": "guessed", "message": "  "}, 400, "bad-request"),
     ],
@@ -234,13 +304,13 @@ def test_what_is_no_message_is_refused(desk, path, body, status, code):
     assert (status, code) == (refused.status_code, refused.json()["error"]["code"])
 
 
-def test_a_stream_needs_its_parameters(desk):
-    """A GET without a session or a message is refused, and told what is missing."""
+def test_a_stream_needs_a_message(desk):
+    """A GET without one is refused, and told what is missing."""
     refused = desk().client.get("/api/estagiario/stream")
     error = refused.json()["error"]
 
     assert (400, "bad-request") == (refused.status_code, error["code"])
-    assert "missing, or of the wrong kind: `session_id`, `message`" == error["message"]
+    assert "missing, or of the wrong kind: `message`" == error["message"]
 
 
 def test_an_action_is_seen_while_its_tool_works(serve, tmp_path, root, monkeypatch):

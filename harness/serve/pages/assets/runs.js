@@ -187,7 +187,7 @@ function showTrial(events, verdict, about) {
 function findings(verdict) {
   if (!verdict) return "";
   const kind = verdict.verdict === "broken" && verdict.known ? "known" : verdict.verdict;
-  const list = verdict.broken.map((each) => el("li", {}, el("strong", {}, line(each.contract)), each.advisory ? ` (${t("advisory")})` : "", ": ", told(each.because, { tag: "span" }), each.witness.length ? el("span", { class: "note" }, ` ${t("events", { n: each.witness.join(", ") })}`) : null));
+  const list = verdict.broken.map((each) => el("li", {}, el("strong", {}, line(each.contract)), each.advisory ? ` (${t("advisory")})` : "", each.judged_by ? ` (${t("judged_by", { who: known(`provenance_${each.judged_by}`, each.judged_by) })})` : "", ": ", told(each.because, { tag: "span" }), each.witness.length ? el("span", { class: "note" }, ` ${t("events", { n: each.witness.join(", ") })}`) : null));
   return el(
     "section",
     { "aria-label": t("findings") },
