@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from harness.compare import Chosen
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.compare import Chosen, compare_run
 from harness.errors import ExitCode
 from harness.records.comparison import Group, LeftOut
+from harness.records.messages import Usage
 from harness.records.trajectory import Divergence, Turn
 
-from .builders import compared, local, outcomes, verdict
+from .builders import compared, local, outcomes, record, verdict
 
 
 def test_designs_are_compared_with_those_of_their_provenance_only():
@@ -146,3 +151,59 @@ def test_why_they_differ_is_asked_within_a_group():
     assert [1, 0] == [len(row.why) for row in found.matrix]
     assert "they do" == found.matrix[0].why[0].divergence.because
     assert 300 == len(found.matrix[0].why[0].divergence.a.text)
+
+
+@given(st.permutations(range(23)))
+def test_the_order_of_verdicts_changes_nothing(order):
+    """But the rows, which stand as the run has them."""
+    verdicts = [
+        *local("a", [True, False, True, True]), *local("b", [False, False, [True, False], True]),
+        *local("c", [[True, True], True, False]), *outcomes("a", [True] * 5), *outcomes("b", [False] * 5),
+    ]  # fmt: skip
+    plain, shuffled = compared(*verdicts), compared(*[verdicts[place % len(verdicts)] for place in order])
+
+    assert plain.designs == shuffled.designs
+    assert plain.pairs == shuffled.pairs
+    assert sorted(row.case for row in plain.matrix) == sorted(row.case for row in shuffled.matrix)
+
+
+@given(st.permutations(["a", "b", "c"]))
+def test_the_order_of_designs_changes_signs_only(agents):
+    """Asked for in another order, a pair may stand the other way round."""
+    verdicts = [*local("a", [True] * 6), *local("b", [False, True] * 3), *local("c", [False] * 6)]
+    plain, asked = compared(*verdicts), compared(*verdicts, chosen=Chosen(agents=tuple(agents)))
+
+    assert {one.name: one for one in plain.designs} == {
+        one.name: msgspec.structs.replace(one, dominated_by=tuple(sorted(one.dominated_by))) for one in asked.designs
+    }
+    assert {frozenset((p.a, p.b)): (p.p_value, p.p_adjusted, p.ties, abs(p.effect)) for p in plain.pairs} == {
+        frozenset((p.a, p.b)): (p.p_value, p.p_adjusted, p.ties, abs(p.effect)) for p in asked.pairs
+    }
+    assert [agents[0], agents[0], agents[1]] == [pair.a[0] for pair in asked.pairs]
+
+
+def test_a_beaten_design_changes_no_other_mark():
+    """It ran the same cases, kept as many, and called more often."""
+    three = [
+        *outcomes("a", [True]),
+        *outcomes("b", [True], llm_calls=1),
+        *outcomes("c", [True], llm_calls=0, tokens=Usage(900, 0)),
+    ]
+    before = compared(*three)
+    after = compared(*three, *outcomes("d", [True], llm_calls=9))
+
+    marks = {one.name: one.pareto for one in before.designs}
+    assert marks == {one.name: one.pareto for one in after.designs if one.agent != "d"}
+    assert ("a × scripted", "b × scripted") == after.designs[3].dominated_by
+
+
+def test_families_come_from_the_manifest_of_the_run():
+    """Variants of one question hang together; a manifest without them, or with nonsense, leaves each case alone."""
+    verdicts = [*local("a", [True] * 4), *local("b", [False, False, True, True])]
+    told = {"shared": {"S1": "one", "S2": "one", "S3": "two", "S4": "three"}}
+    with_families = compare_run(record(*verdicts, families=told)).pairs[0].interval
+    without = compare_run(record(*verdicts)).pairs[0].interval
+
+    assert with_families != without
+    assert without == compare_run(record(*verdicts, families=[1])).pairs[0].interval
+    assert without == compare_run(record(*verdicts, families={"shared": "x"})).pairs[0].interval
