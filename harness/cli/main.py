@@ -26,6 +26,7 @@ COMMANDS = {
     "report": "render a run as Markdown, JUnit, SARIF, GitHub annotations or JSON",
     "compare": "compare designs on the same questions: matrix, statistics, Pareto front",
     "diff": "show how the trajectories of two runs differ, turn by turn",
+    "history": "show trends over many runs: pass rate, cost, calls, tokens, cases that do not hold still",
     "gate": "compare with the committed baseline; the exit code is the decision",
     "accept": "make a run the committed baseline",
     "list": "list agents, sets, contracts or models",

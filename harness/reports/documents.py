@@ -12,6 +12,7 @@ import msgspec
 
 from harness.records.comparison import Comparison
 from harness.records.decision import Decision
+from harness.records.history import History
 from harness.records.messages import Usage
 from harness.records.run import Cell, Provenance, RunRecord, Trial
 from harness.records.trajectory import Diff
@@ -189,6 +190,7 @@ DOCUMENTS: dict[str, Any] = {
     "diff": DiffDocument,
     "compare": Comparison,
     "report": ReportDocument,
+    "history": History,
     "list": list[ListedItem],
     "cassettes-check": CassettesDocument,
     "cassettes": CassetteTextDocument,
