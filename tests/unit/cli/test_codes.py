@@ -15,7 +15,7 @@ from harness.contracts.markdown import CODES as MARKDOWN
 from harness.errors import ExitCode
 
 SOURCE = Path(harness.__file__).parent
-TABLE = SOURCE / "cli" / "codes.py"
+TABLE = SOURCE / "cli" / "codes"
 KEBAB = re.compile(r"[a-z]+(-[a-z]+)*")
 REASONS = {"stopped"}
 """What a trace says of a trial that was cut off on purpose: no error, and never printed as one."""
@@ -128,7 +128,7 @@ class Codes:
 def sources() -> dict[str, str]:
     """Every file of the product and its agents but the table itself."""
     root = SOURCE.parent
-    files = [path for folder in (SOURCE, root / "agents") for path in sorted(folder.rglob("*.py")) if path != TABLE]
+    files = [path for folder in (SOURCE, root / "agents") for path in sorted(folder.rglob("*.py")) if TABLE not in path.parents]
     return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in files}
 
 
