@@ -28,14 +28,15 @@ export async function ask(path, { body, signal, headers = {}, method } = {}) {
 
 /** The objects of an NDJSON answer, each as soon as its line has come. */
 export async function* lines(response) {
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  const reader = response.body.getReader();
+  const decoder = new TextDecoder();
   let rest = "";
   let over = false;
   try {
     while (!over) {
       const { value, done } = await reader.read();
       over = done;
-      const whole = (rest + (value ?? "")).split("\n");
+      const whole = (rest + decoder.decode(value, { stream: !done })).split("\n");
       rest = done ? "" : whole.pop();
       for (const each of whole) {
         if (each.trim()) yield JSON.parse(each);

@@ -4,7 +4,7 @@ import { byId, el, line, told } from "./dom.js";
 import { ask, lines } from "./ndjson.js";
 import { Player } from "./player.js";
 import { Turn } from "./turn.js";
-import { count, known, seconds, t } from "./words.js";
+import { count, known, moment, seconds, t } from "./words.js";
 
 const MOST_ROWS = 300;
 const REFRESH_MS = 5000;
@@ -21,6 +21,12 @@ async function list() {
   byId("runs").replaceChildren(...runs.map(item));
 }
 
+/** When a run began, read from its id: UTC to the millisecond. */
+function began(run) {
+  const [, ...parts] = /^(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)/.exec(run) ?? [];
+  return parts.length ? moment(Date.UTC(parts[0], parts[1] - 1, ...parts.slice(2))) : "";
+}
+
 function item(run) {
   const state = run.state === "unfinished" && run.silent_seconds < 15 ? "running" : run.state;
   const done = run.planned && state !== "finished" ? `${count(run.done)}/${count(run.planned)}` : t("trials", { n: count(run.done) });
@@ -29,7 +35,7 @@ function item(run) {
     "li",
     {},
     el("a", { href: `#${new URLSearchParams({ run: run.run })}`, "aria-current": followed?.run === run.run ? "true" : false }, run.run),
-    el("span", { class: "note" }, ` ${t(`run_${state}`)} · ${done}${run.partial ? ` · ${t("partial")}` : ""} `),
+    el("span", { class: "note" }, ` ${began(run.run)} · ${t(`run_${state}`)} · ${done}${run.partial ? ` · ${t("partial")}` : ""} `),
     ...totals.filter(([, number]) => number > 0).flatMap(([kind, number]) => [el("span", { class: `mark ${kind}` }, `${count(number)} ${t(kind)}`), " "]),
   );
 }
@@ -140,7 +146,7 @@ function row(verdict) {
     el("th", { scope: "row" }, el("a", { href: `#${address(verdict)}` }, line(name, 80))),
     el("td", {}, el("span", { class: `mark ${kind}` }, t(kind))),
     el("td", { class: "told" }, line(verdict.agent, 60)),
-    el("td", { class: "told" }, line(verdict.model, 60), " ", el("span", { class: "note" }, known(`provenance_${verdict.provenance}`, verdict.provenance))),
+    el("td", { class: "told" }, line(verdict.model, 60), verdict.provenance === verdict.model ? null : el("span", { class: "note" }, ` ${known(`provenance_${verdict.provenance}`, verdict.provenance)}`)),
     el("td", { class: "to-right" }, count(verdict.llm_calls)),
     el("td", { class: "to-right" }, count(tokens)),
     el("td", { class: "to-right" }, seconds(verdict.recorded_ms)),

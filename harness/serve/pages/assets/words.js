@@ -19,6 +19,9 @@ const whole = new Intl.NumberFormat(lang);
 const tenths = new Intl.NumberFormat(lang, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 const dollars = new Intl.NumberFormat(lang, { style: "currency", currency: "USD", maximumSignificantDigits: 3 });
 
+const moments = new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "short" });
+
+export const moment = (ms) => moments.format(ms);
 export const count = (number) => whole.format(number);
 export const seconds = (ms) => (ms < 1000 ? `${whole.format(Math.round(ms))} ms` : `${tenths.format(ms / 1000)} s`);
 export const money = (usd) => (usd === null || usd === undefined ? "–" : dollars.format(usd));
