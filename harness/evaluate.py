@@ -97,6 +97,8 @@ def run(
         project.agent(agent)  # so that the manifest names the code that this run begins with
     with guard.closed_network(allow_loopback=loopback) as guards:
         about = manifest(project, port, guards) | {"planned": digest([planned.cell for planned in chosen.cells])}
+        if chosen.affected:
+            about["affected"] = msgspec.to_builtins(chosen.affected)
         if resume:
             _refuse_other_plan(resume, about)
         store = RunStore.reopen(resume) if resume else RunStore.create(runs, manifest=about)
@@ -229,6 +231,13 @@ def exit_code_of(verdicts: Sequence[CaseVerdict]) -> ExitCode:
     return ExitCode.PASS if verdicts else ExitCode.NOTHING_COMPARED
 
 
+def _ends_with(chosen: RunPlan, verdicts: Sequence[CaseVerdict]) -> ExitCode:
+    """What a run of *chosen* exits with: that nothing is affected says that everything is as it was accepted."""
+    if not verdicts and chosen.affected and chosen.affected.left_out:
+        return ExitCode.PASS
+    return exit_code_of(verdicts)
+
+
 def _refuse_lost(lost: Sequence[Cell]) -> None:
     """Each planned trial has a verdict, or there is no run: what nobody ran must not be missing without a word."""
     if lost:
@@ -299,7 +308,7 @@ def _run_into(
     _refuse_lost([planned.cell for planned in chosen.cells if planned.cell not in done])
     ordered = [done[planned.cell] for planned in chosen.cells]
     record = RunRecord(
-        run=store.run, results=tuple(ordered), totals=totals_of(ordered), exit_code=int(exit_code_of(ordered)),
+        run=store.run, results=tuple(ordered), totals=totals_of(ordered), exit_code=int(_ends_with(chosen, ordered)),
         partial=chosen.partial, manifest=about | {"contracts": judged.versions()},
     )  # fmt: skip
     store.finish(record)

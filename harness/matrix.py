@@ -28,11 +28,22 @@ class PlannedCell(msgspec.Struct, frozen=True, kw_only=True):
     options: Mapping[str, Json] = {}
 
 
+class Affected(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run of affected trials alone leaves out, how many known failures that holds, and why the rest is in."""
+
+    left_out: int
+    known: int
+    causes: dict[str, int]
+    """How many trials each kind of change reaches; one trial may have several."""
+
+
 class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
     """The trials of a run in the order of matrix, agent, model, set, case and trial; *partial*: flags narrowed it."""
 
     cells: tuple[PlannedCell, ...]
     partial: bool = False
+    affected: Affected | None = None
+    """None where every trial that the flags choose is to run."""
 
 
 class Narrowing(msgspec.Struct, frozen=True, kw_only=True):

@@ -36,6 +36,7 @@ class Reach:
         self._bases = (config.root, config.root / "src", config.agents, config.goldensets, worlds)
         self._closed = {*self._bases, config.cassettes, config.reports, config.root.parent}
         """Folders that are never taken whole, because what lies in them belongs to many."""
+        self._listed: dict[Path, frozenset[str]] = {}
         self._files: dict[Path, tuple[Path, ...]] = {}
         self._contents: dict[Path, bytes] = {}
         self._modules: dict[str, Path | None] = {}
@@ -55,29 +56,30 @@ class Reach:
                     continue
                 found.add(path)
                 if path.suffix == ".py":
-                    queue += self._named(self._content(path).decode(errors="replace"))
+                    queue += self._named(self._content(path).decode(errors="replace"), path.parent)
         return found
 
     def under(self, folders: Iterable[Path]) -> set[Path]:
         """The files in *folders*, at any depth."""
         return {path for folder in folders for path in self._under(folder)}
 
-    def _named(self, code: str) -> Iterator[Path]:
-        """Files and folders that *code* imports or names."""
+    def _named(self, code: str, folder: Path) -> Iterator[Path]:
+        """Files and folders that *code*, which lies in *folder*, imports or names."""
         for listed in _IMPORTS.findall(code):
             for name in listed.partition(" import ")[0].split(","):
                 yield from self._module(name.strip().partition(".")[0].partition(" ")[0])
         for word in {word for quoted in _QUOTED for word in quoted.findall(code)}:
             if _DOTTED.fullmatch(word):
                 yield from self._module(word.partition(".")[0])
-            yield from self._path(word)
+            yield from self._path(word, folder)
 
-    def _path(self, word: str) -> Iterator[Path]:
-        """What *word* names, seen from any folder that a project keeps its parts in."""
+    def _path(self, word: str, folder: Path) -> Iterator[Path]:
+        """What *word* names, seen from *folder* and from any folder that a project keeps its parts in."""
         parts = [part for part in word.replace("\\", "/").split("/") if part not in {"", ".", ".."}]
-        if not parts or parts[0] not in self._names:
+        if not parts:
             return
-        for base in self._names[parts[0]]:
+        beside = (folder,) if parts[0] in self._listing(folder) else ()
+        for base in (*beside, *self._names.get(parts[0], ())):
             named = base.joinpath(*parts)
             path = named if named.exists() else base / parts[0]
             if path not in self._closed:
@@ -88,10 +90,16 @@ class Reach:
         """What lies directly in the folders that a project keeps its parts in, and where."""
         names: dict[str, tuple[Path, ...]] = {}
         for base in self._bases:
-            for path in base.iterdir() if base.is_dir() else ():
-                if not (path.is_dir() and _is_passed_over(path)):
-                    names[path.name] = (*names.get(path.name, ()), base)
+            for name in self._listing(base):
+                names[name] = (*names.get(name, ()), base)
         return names
+
+    def _listing(self, folder: Path) -> frozenset[str]:
+        """Names of what lies directly in *folder*, but for folders that hold no source."""
+        if folder not in self._listed:
+            paths = folder.iterdir() if folder.is_dir() else ()
+            self._listed[folder] = frozenset(p.name for p in paths if not (p.is_dir() and _is_passed_over(p)))
+        return self._listed[folder]
 
     def _module(self, name: str) -> Iterator[Path]:
         """The file or the folder of the module *name*, unless it is installed."""

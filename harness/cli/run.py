@@ -28,6 +28,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what `harness run` takes."""
     add_narrowing(parser)
     parser.add_argument("--jobs", type=positive, default=1, metavar="N", help="trials under way at once (default 1)")
+    parser.add_argument(
+        "--affected",
+        action="store_true",
+        help="only trials that a change since the committed baseline can reach; nothing affected is exit 0",
+    )
     parser.add_argument("--resume", metavar="RUN", help="go on with a run that was cut off")
     parser.add_argument("--wire", action="store_true", help="replay through litellm over a patched transport")
     parser.add_argument("--out", metavar="DIR", help="write the run folder into DIR, in place of reports/runs")
@@ -56,6 +61,12 @@ def run(args: argparse.Namespace, output: Output) -> ExitCode:
             "--world goes with --ask; golden cases name their own",
             hint="`world` stands in a golden set, or in a case of it",
         )
+    if args.affected and args.wire:
+        raise UsageError(
+            "bad-arguments",
+            "--affected does not go with --wire: baselines do not say which litellm was there",
+            hint="leave one of them out",
+        )
     return _replay(args, output)
 
 
@@ -68,6 +79,10 @@ def _replay(args: argparse.Namespace, output: Output) -> ExitCode:
 
     config = project_config()
     project, chosen = plan(config, narrowing_of(args))
+    if args.affected:
+        from harness.affected import only_affected
+
+        chosen = only_affected(project, chosen)
     out = Path(args.out) if args.out else runs_folder(config.reports)
     resumed = _resumed(config, out, args.resume) if args.resume is not None else None
     with output.replaying(chosen.cells, done=_done(resumed)) as tell:
@@ -107,13 +122,18 @@ def _rendered(config: Config, record: RunRecord, runs: Path, output: Output) -> 
     import os
 
     from harness.gate.baseline import baseline_path
+    from harness.reports.affected_text import render_affected
     from harness.reports.terminal import render_run
 
     sets = {verdict.set for verdict in record.results}
-    return render_run(
+    affected = render_affected(record, width=output.width, paint=output.paint)
+    if affected and not record.results:
+        return affected
+    rendered = render_run(
         record,
         width=output.width,
         paint=output.paint,
         baselined=[name for name in sets if baseline_path(config.reports, name).is_file()],
         folder=os.path.relpath(runs / record.run),
     )
+    return f"{affected}\n\n{rendered}" if affected else rendered

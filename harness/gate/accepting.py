@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
 
+from harness.checkout import changed_after, own_source
 from harness.errors import CouldNotCheckError, NothingComparedError, UsageError
 from harness.gate.baseline import (
     Baseline,
@@ -68,11 +71,13 @@ def accept(
     for verdict in record.results:
         by_set.setdefault(verdict.set, []).append(verdict)
     contents: dict[Path, bytes] = {}
+    source = _source(record)
     ways = 0
     for name, verdicts in sorted(by_set.items()):
         path = baseline_path(reports, name)
         old = load_baseline(path) or Baseline(set=name)
-        contents[path] = dump_baseline(merge(old, verdicts, reason=reason, manifest=record.manifest))
+        new = merge(old, verdicts, reason=reason, manifest=record.manifest, source=source)
+        contents[path] = dump_baseline(new)
         taken = accept_ways(reports, name, did or {}, reason=reason, also=also)
         contents[taken.path] = taken.content
         ways += taken.new
@@ -86,7 +91,12 @@ def accept(
 
 
 def merge(
-    baseline: Baseline, verdicts: Iterable[CaseVerdict], *, reason: str, manifest: Mapping[str, object] | None = None
+    baseline: Baseline,
+    verdicts: Iterable[CaseVerdict],
+    *,
+    reason: str,
+    manifest: Mapping[str, object] | None = None,
+    source: str = "",
 ) -> Baseline:
     """
     Put *verdicts* into *baseline*, in place of what it has for the same cells.
@@ -96,7 +106,9 @@ def merge(
         verdicts: What is accepted now.
         reason: Why.
         manifest: That of the run: `versions` of programs, and `contracts` with theirs.
+        source: The tapegate that judged *verdicts*, where it ran from its sources.
     """
+    verdicts = tuple(verdicts)
     told = _Told(reason, manifest or {})
     agents = {
         agent: {model: dict(cell.cases) for model, cell in models.items()} for agent, models in baseline.agents.items()
@@ -104,20 +116,20 @@ def merge(
     for verdict in verdicts:
         cases = agents.setdefault(verdict.agent, {}).setdefault(verdict.model, {})
         cases[verdict.case] = _with_trial(cases.get(verdict.case), verdict, told)
-    return Baseline(
-        set=baseline.set,
-        agents={
-            agent: {
-                model: BaselineModel(totals=_totals(cases.values()), cases=cases) for model, cases in models.items()
-            }
-            for agent, models in agents.items()
-        },
-    )
+    made = {
+        agent: {model: BaselineModel(totals=_totals(cases.values()), cases=cases) for model, cases in models.items()}
+        for agent, models in agents.items()
+    }
+    judged_now = {verdict.cell for verdict in verdicts}
+    by_one = source == baseline.source or all(cell in judged_now for cell in _cells(baseline))
+    return Baseline(set=baseline.set, agents=made, source=source if by_one else "")
 
 
 def dump_baseline(baseline: Baseline) -> bytes:
     """Write *baseline* as JSON: sorted, one line a case. Equal baselines give equal bytes."""
-    lines = ["{", f'  "format": {baseline.format},', f'  "set": {_json(baseline.set)},', '  "agents": {']
+    lines = ["{", f'  "format": {baseline.format},', f'  "set": {_json(baseline.set)},']
+    lines += [f'  "source": {_json(baseline.source)},'] if baseline.source else []
+    lines.append('  "agents": {')
     for agent, models in sorted(baseline.agents.items()):
         lines.append(f"    {_json(agent)}: {{")
         for model, cell in sorted(models.items()):
@@ -129,6 +141,23 @@ def dump_baseline(baseline: Baseline) -> bytes:
         lines.append("    },")
     lines[-1] = lines[-1].removesuffix(",")
     return ("\n".join([*lines, "  }", "}"]) + "\n").encode()
+
+
+def _source(record: RunRecord) -> str:
+    """The tapegate that judged *record*, where it runs from sources that nobody wrote to since the run began."""
+    try:
+        began = datetime.strptime(record.run[:15], "%Y%m%d-%H%M%S").replace(tzinfo=UTC).timestamp()
+    except ValueError:
+        began = -math.inf
+    return own_source() if own_source() and not changed_after(began) else ""
+
+
+def _cells(baseline: Baseline) -> Iterator[Cell]:
+    """Every trial of *baseline*."""
+    for agent, models in baseline.agents.items():
+        for model, accepted in models.items():
+            for case, of_case in accepted.cases.items():
+                yield from (Cell(agent, model, baseline.set, case, trial.n) for trial in of_case.trials)
 
 
 class _Told:
@@ -180,6 +209,9 @@ def _with_trial(old: BaselineCase | None, verdict: CaseVerdict, told: _Told) -> 
     triggered[verdict.trial] = triggered_in(verdict)
     every = set().union(*triggered.values())
     trials = {trial.n: trial for trial in old.trials} if old else {}
+    if old and (old.lock, old.versions) != (lock, told.versions):
+        # the lock speaks of these trials no longer, so nothing says what they followed from
+        trials = {n: msgspec.structs.replace(trial, recording="") for n, trial in trials.items()}
     trials[verdict.trial] = BaselineTrial(
         n=verdict.trial,
         cassette_digest=verdict.cassette_digest,

@@ -38,7 +38,7 @@ class BaselineTrial(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     vacuous: tuple[str, ...] = ()
     """Contracts of the case that other trials triggered and this one did not."""
     recording: str = ""
-    """Digest of the bytes of the cassette's file; empty where it was not known."""
+    """Digest of the bytes of the cassette's file; empty where it was not known, or the case's lock is not the trial's."""
     judge: str = ""
     """Digest of what judges answered about it; empty where nobody was asked."""
     figures: Figures | None = None
@@ -82,6 +82,8 @@ class Baseline(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     set: str
     agents: dict[str, dict[str, BaselineModel]] = {}
+    source: str = ""
+    """The tapegate that judged all of it, where that ran from its sources, which a version does not name; else empty."""
     format: int = BASELINE_FORMAT
 
     def case(self, agent: str, model: str, case: str) -> BaselineCase | None:

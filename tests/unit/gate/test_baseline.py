@@ -348,3 +348,28 @@ def test_other_trials_of_an_edited_case_speak_only_of_what_broke():
     edited = merge(both, [verdict("S1", trial=1, lock=Lock(golden="g2"))], reason="less is asked")
 
     assert {} == edited.case("lean_react", "qwen3-4b", "S1").contracts
+
+
+def test_a_lock_that_is_not_theirs_leaves_other_trials_unknown() -> None:
+    """Who accepts one trial under a new lock has not looked at the others: what they followed from is not known."""
+    old, new = Lock(golden="g1", cassette="c"), Lock(golden="g2", cassette="c")
+    both = baseline_of(verdict("S1", lock=old), verdict("S1", trial=1, lock=old))
+    half = merge(both, [verdict("S1", lock=new)], reason="one of them")
+    whole = merge(half, [verdict("S1", trial=1, lock=new)], reason="both")
+
+    assert [["c", "c"], ["c", ""], ["c", "c"]] == [
+        [trial.recording for trial in made.case("lean_react", "qwen3-4b", "S1").trials] for made in (both, half, whole)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "covered", "source"),
+    [("a", "a", 1, "a"), ("a", "b", 1, ""), ("a", "b", 2, "b"), ("", "b", 1, ""), ("a", "", 2, ""), ("", "b", 2, "b")],
+)
+def test_the_source_is_named_where_it_judged_everything(before: str, now: str, covered: int, source: str) -> None:
+    """Of a baseline that two tapegates wrote to, no one source is named."""
+    cases = [verdict("S1"), verdict("S2")]
+    old = merge(Baseline(set="shared"), cases, reason="first", source=before)
+
+    assert source == merge(old, cases[:covered], reason="second", source=now).source
+    assert (f'"source": "{before}"' in dump_baseline(old).decode()) == bool(before)
