@@ -18,8 +18,9 @@ $(STAMP): requirements.lock pyproject.toml
 
 setup: $(STAMP) ## Make .venv with everything the project needs
 
-run: setup ## Replay the golden sets offline and print the verdicts
-	@$(BIN)/harness run
+run: setup ## Replay the golden sets offline, print the verdicts, and write them as a page with every trace
+	@$(BIN)/harness run; ended=$$?; case $$ended in 0 | 1 | 3) \
+	  page=$$($(BIN)/harness report --format html) || exit; echo "HTML report: $$page" ;; esac; exit $$ended
 
 format: setup ## Format the code
 	@$(BIN)/ruff format .

@@ -6,7 +6,8 @@ import argparse
 
 from harness.cli.narrowing import project_config
 from harness.cli.output import Output
-from harness.errors import CouldNotCheckError, ExitCode, NothingComparedError
+from harness.cli.report_parts import json_document, repository_prefix, rules_of, write_text
+from harness.errors import ExitCode, NothingComparedError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,9 +15,8 @@ if TYPE_CHECKING:
 
     from harness.config import Config
     from harness.records.run import RunRecord
-    from harness.reports.problems import Rule
 
-_FORMATS = ("markdown", "junit", "sarif", "github", "json")
+_FORMATS = ("markdown", "html", "junit", "sarif", "github", "json")
 _SUMMARY = "GITHUB_STEP_SUMMARY"
 
 
@@ -29,11 +29,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--format",
         choices=_FORMATS,
         default="markdown",
-        help="markdown (the default), junit (XML), sarif (2.1.0), json (the document of `harness run`), or github: "
+        help="markdown (the default), html (one page with every trace, by default report.html in the run's folder), "
+        "junit (XML), sarif (2.1.0), json (the document of `harness run`), or github: "
         "annotations, the summary of the job where GITHUB_STEP_SUMMARY names a file, and a comment in --out",
     )
     parser.add_argument(
         "--out", metavar="FILE", help="write it there; with github, the body of a pull-request comment is"
+    )
+    parser.add_argument(
+        "--against", metavar="RUN", help="with html: show how each trial differs from the same one in this earlier run"
+    )
+    parser.add_argument(
+        "--agent",
+        action="append",
+        default=[],
+        metavar="A",
+        help="with html, twice: show how these two designs differ on each case that both ran",
     )
 
 
@@ -44,18 +55,22 @@ def run(args: argparse.Namespace, output: Output) -> ExitCode:
     from harness.reports.documents import ReportDocument
     from harness.reports.runs import find_run, load_run, runs_folder
 
+    _check(args)
     config = project_config()
-    record = load_run(find_run(runs_folder(config.reports), args.run))
+    folder = find_run(runs_folder(config.reports), args.run)
+    record = load_run(folder)
     if not record.results:
         raise NothingComparedError(
             "nothing-run", f"run `{record.run}` has no verdict to report", hint="`harness list sets` shows what can run"
         )
+    if args.format == "html":
+        return _page(args, record, folder, config, output)
     text = _rendered(args.format, record, config)
     written = []
     if args.format == "github":
         written += _for_the_job(record, config, args.out)
     elif args.out:
-        _write(Path(args.out), text)
+        write_text(Path(args.out), text)
         written.append(args.out)
         text = ""
     if output.as_json:
@@ -68,8 +83,40 @@ def run(args: argparse.Namespace, output: Output) -> ExitCode:
     return ExitCode.PASS
 
 
+def _check(args: argparse.Namespace) -> None:
+    if args.format != "html" and (args.against or args.agent):
+        option = "--against" if args.against else "--agent"
+        raise UsageError(
+            "bad-arguments", f"{option} goes with --format html", hint="`harness diff` compares on a terminal"
+        )
+    if len(args.agent) not in (0, 2) or len(set(args.agent)) != len(args.agent):
+        raise UsageError("bad-arguments", "--agent stands twice, for two designs", hint="`--agent A --agent B`")
+
+
+def _page(args: argparse.Namespace, record: RunRecord, folder: Path, config: Config, output: Output) -> ExitCode:
+    """Write the page; its path alone is what stdout gets."""
+    from harness.cli.html_report import write_html
+    from harness.reports.documents import ReportDocument
+
+    path = write_html(
+        record,
+        folder,
+        output,
+        config=config,
+        rules=rules_of(config, record),
+        out=args.out,
+        against=args.against,
+        agents=args.agent,
+    )
+    if output.as_json:
+        output.document(ReportDocument(run=record.run, format="html", text="", written=(path,)))
+    else:
+        output.data(path)
+    return ExitCode.PASS
+
+
 def _rendered(format: str, record: RunRecord, config: Config) -> str:
-    prefix = _prefix(config)
+    prefix = repository_prefix(config)
     if format == "junit":
         from harness.reports.junit import junit
 
@@ -81,23 +128,15 @@ def _rendered(format: str, record: RunRecord, config: Config) -> str:
     if format == "markdown":
         from harness.reports.markdown import markdown
 
-        return markdown(record, rules=_rules(config, record), prefix=prefix)
+        return markdown(record, rules=rules_of(config, record), prefix=prefix)
     from harness.reports.documents import full
 
     if format == "json":
-        return _json(full(record))
+        return json_document(full(record))
     from harness import __version__
     from harness.reports.sarif import sarif
 
-    return _json(sarif(record, rules=_rules(config, record), version=__version__, prefix=prefix))
-
-
-def _json(document: object) -> str:
-    import json
-
-    from harness.reports.escaping import json_text
-
-    return json_text(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
+    return json_document(sarif(record, rules=rules_of(config, record), version=__version__, prefix=prefix))
 
 
 def _for_the_job(record: RunRecord, config: Config, out: str | None) -> list[str]:
@@ -107,56 +146,12 @@ def _for_the_job(record: RunRecord, config: Config, out: str | None) -> list[str
 
     from harness.reports.markdown import comment, markdown
 
-    rules, prefix = _rules(config, record), _prefix(config)
+    rules, prefix = rules_of(config, record), repository_prefix(config)
     written = []
     if summary := os.environ.get(_SUMMARY):
-        _write(Path(summary), markdown(record, rules=rules, prefix=prefix), append=True)
+        write_text(Path(summary), markdown(record, rules=rules, prefix=prefix), append=True)
         written.append(summary)
     if out:
-        _write(Path(out), comment(record, rules=rules, prefix=prefix))
+        write_text(Path(out), comment(record, rules=rules, prefix=prefix))
         written.append(out)
     return written
-
-
-def _prefix(config: Config) -> str:
-    """The project's folder from the root of the repository that GitHub checked out; empty anywhere else."""
-    import os
-    from pathlib import Path
-
-    workspace = os.environ.get("GITHUB_WORKSPACE")
-    root = config.root.resolve()
-    if not workspace or root == Path(workspace).resolve() or not root.is_relative_to(Path(workspace).resolve()):
-        return ""
-    return root.relative_to(Path(workspace).resolve()).as_posix()
-
-
-def _rules(config: Config, record: RunRecord) -> dict[str, Rule]:
-    """What is known of the contracts and codes that *record* names; a project's broken contract file hides only its own."""
-    from harness.cli.codes import CODES
-    from harness.contracts.catalogue import builtin, load_modules
-    from harness.errors import HarnessError
-    from harness.reports.problems import Rule
-
-    try:
-        catalogue = load_modules([config.root / path for path in config.contract_modules])
-    except HarnessError:
-        catalogue = builtin()
-    named = {finding.contract for verdict in record.results for finding in verdict.findings}
-    rules = {name: Rule(catalogue[name].about, catalogue[name].doc) for name in named if name in catalogue}
-    codes = {verdict.code for verdict in record.results} & CODES.keys()
-    return rules | {
-        code: Rule(CODES[code].about, f"{CODES[code].about}; to mend it: {CODES[code].mend}") for code in codes
-    }
-
-
-def _write(path: Path, text: str, *, append: bool = False) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a" if append else "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-    except OSError as error:
-        raise CouldNotCheckError(
-            "cannot-write-report",
-            f"the report cannot be written to {path}: {error.strerror or error}",
-            hint="make room, or name another file with `--out FILE`",
-        ) from None
