@@ -38,13 +38,17 @@ def told(left_out: int, ran: int, known: int = 0, **causes: int) -> str:
         ),
         (
             told(1, 0, known=1),
-            "UNCHANGED  1 trial follows from the same files as when accepted; 1 of them as known failures\n\n"
-            "hint: `harness gate` replays them all",
+            (
+                "UNCHANGED  1 trial follows from the same files as when accepted; 1 of them as known failures\n\n"
+                "hint: `harness gate` replays them all"
+            ),
         ),
         (
             told(8, 2, known=3, code=2, golden=1),
-            "AFFECTED  2 of 10 trials, by what changed since they were accepted: code 2, golden 1\n"
-            "  left out: 8 trials follow from the same files as when accepted; 3 of them as known failures",
+            (
+                "AFFECTED  2 of 10 trials, by what changed since they were accepted: code 2, golden 1\n"
+                "  left out: 8 trials follow from the same files as when accepted; 3 of them as known failures"
+            ),
         ),
         (told(0, 2, tapegate=2), "AFFECTED  2 of 2 trials, by what changed since they were accepted: tapegate 2"),
         (told(0, 0), ""),
