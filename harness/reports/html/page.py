@@ -27,7 +27,7 @@ from harness.reports.html.summary import case_link, summarised
 from harness.reports.html.trials import legible_legs, question_of, trial_view
 from harness.reports.markdown import headline
 from harness.reports.problems import Rule
-from harness.reports.screen import neutralise
+from harness.reports.screen import clip, neutralise
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -100,6 +100,7 @@ def _recording(verdict: CaseVerdict) -> tuple[str, str, str]:
     return verdict.cassette, verdict.cassette_digest, verdict.embedding_provenance
 
 
+_LONGEST_VALUE = 300
 _CHUNKS_HERE = "<!-- the traces follow -->\n"
 
 
@@ -160,6 +161,7 @@ def _told(manifest: Mapping[str, Json], name: str = "") -> Iterator[tuple[str, s
         if isinstance(value, dict):
             yield from _told(value, path)
         elif isinstance(value, list):
-            yield path, ", ".join(map(str, value)) if len(value) <= 6 else f"{len(value)} of them"
+            told = ", ".join(map(str, value)) if len(value) <= 6 else f"{len(value)} of them"
+            yield path, clip(told, _LONGEST_VALUE)
         else:
-            yield path, str(value)
+            yield path, clip(str(value), _LONGEST_VALUE)

@@ -75,12 +75,13 @@ function findingsOf(trial, findings) {
 function findingItem(trial, finding) {
   const steps = (seqs) => seqs.slice(0, 40).map((seq) => [el("a", { href: caseLink(trial, seq, finding.leg ?? 0), "aria-label": `step ${seq}` }, `#${seq}`), " "]);
   return el("li", {},
-    el("p", {}, el("code", { class: "rule" }, finding.contract), finding.advisory && el("span", { class: "note" }, " advisory"), " ", el("span", { class: "told", dir: "auto" }, finding.because ?? "")),
+    el("p", {}, el("code", { class: "rule" }, finding.contract), finding.advisory && el("span", { class: "note" }, " advisory"), " ", shortText(finding.because)),
     el("p", { class: "note" },
       finding.turn !== undefined && finding.turn !== null && `turn ${finding.turn} `,
       finding.leg > 0 && `leg ${finding.leg} `,
       finding.witness?.length > 0 && ["shown by ", steps(finding.witness)],
       finding.shortest?.length > 0 && ["shortest ", steps(finding.shortest)],
+      finding.judged_by && [`judged by ${finding.judged_by} `],
       finding.at && ["at ", el("code", {}, finding.at)],
     ),
   );
@@ -91,7 +92,7 @@ function originOf(trial, view) {
   const lines = [
     ["answered by", answered(trial.provenance)],
     ["embeddings", view.embeddings !== "none" && answered(view.embeddings)],
-    ["ended", view.status && `${view.status}${view.reason ? `: ${view.reason}` : ""}`],
+    ["ended", view.status && shortText(`${view.status}${view.reason ? `: ${view.reason}` : ""}`)],
     ["tokens", `${figure(view.tokens.input)} in, ${figure(view.tokens.output)} out${view.tokens.thinking ? `, ${figure(view.tokens.thinking)} of it thinking` : ""}${view.tokens.cached ? `, ${figure(view.tokens.cached)} cached` : ""}`],
     ["calls", `${trial.llm_calls} of models, ${trial.tool_calls} of tools`],
     ["time", `${figure(view.recorded_ms)} ms recorded, ${figure(view.replay_ms)} ms replayed`],
@@ -99,7 +100,7 @@ function originOf(trial, view) {
     ["cassette", view.cassette && el("code", {}, view.cassette)],
     ["its answers", view.cassette_digest && el("code", {}, view.cassette_digest)],
     ["golden case", view.at && el("code", {}, view.at)],
-    ["drift", view.drift],
+    ["drift", view.drift && shortText(view.drift)],
     ["made from", lock.length > 0 && el("span", {}, lock.map(([name, digest]) => [`${name} `, el("code", {}, digest), " "]))],
   ];
   return el("section", {}, el("h2", {}, "Where it comes from"), el("dl", { class: "origin" }, lines.filter(([, told]) => told).map(([name, told]) => [el("dt", {}, name), el("dd", {}, told)])));

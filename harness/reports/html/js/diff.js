@@ -14,12 +14,13 @@ function listDiffs(panel) {
 }
 
 function diffList(diffs, which) {
+  const title = diffs.kind === "run" ? `${diffs.a} → ${diffs.b}` : "Designs of this run on the same cases";
   const rows = diffs.pairs.map((pair, place) => ({ pair, which, place }));
   const same = rows.filter(({ pair }) => pair.same).length;
   const unread = rows.filter(({ pair }) => pair.unread).length;
   const columns = ["case", ...(diffs.kind === "run" ? ["design", "verdict"] : ["design", "against"]), "what differs", "first parting"].map((title) => ({ title }));
   columns.push({ title: "tokens", right: true });
-  const table = rowTable("Differences", columns, diffRow(diffs.kind));
+  const table = rowTable(`Differences: ${title}`, columns, diffRow(diffs.kind));
   const shows = { differing: (row) => !row.pair.same, all: () => true, same: (row) => row.pair.same };
   const state = { what: "differing", q: "" };
   const search = el("input", { type: "search", id: `diff-q-${which}`, class: "search", autocomplete: "off" });
@@ -28,14 +29,13 @@ function diffList(diffs, which) {
     state.q = search.value.toLocaleLowerCase();
     apply();
   });
-  const bar = el("div", { class: "filters no-print", role: "search", "aria-label": "Filter differences" },
+  const bar = el("div", { class: "filters no-print", role: "search", "aria-label": `Filter differences: ${title}` },
     el("div", { class: "field grows" }, el("label", { for: `diff-q-${which}` }, "search"), search),
     choice(`diff-what-${which}`, "show", [["differing", "what differs"], ["all", "all"], ["same", "what is the same"]], state.what, (value) => {
       state.what = value;
       apply();
     }));
   apply();
-  const title = diffs.kind === "run" ? `${diffs.a} → ${diffs.b}` : "Designs of this run on the same cases";
   const alone = [[diffs.only_a, diffs.a], [diffs.only_b, diffs.b]].filter(([cells]) => cells.length);
   return el("section", {}, el("h2", {}, title),
     el("p", { class: "note" }, `${figure(rows.length)} pairs of trials: ${figure(same)} the same, ${figure(rows.length - same - unread)} different${unread ? `, ${figure(unread)} without a trace that can be read` : ""}.`,
@@ -133,13 +133,13 @@ function editItem(edit) {
 function turnBox(turn, kind) {
   return el("div", { class: `turn ${kind}` },
     el("p", { class: "note" }, [turn.slot || turn.purpose, turn.model].filter(Boolean).join(" · ")),
-    turn.error && el("p", {}, `fails: ${turn.error}`),
+    turn.error && el("p", {}, "fails: ", shortText(turn.error)),
     turn.text && longText(turn.text, { limit: 600 }),
     turn.calls.map((call) => callLine(call)));
 }
 
 function callLine(call) {
-  return el("div", { class: "asked" }, el("strong", {}, call.tool), " ", el("code", { class: "told" }, quoted(call.args)), call.ok === false ? ` fails: ${call.error}` : "", call.result && longText(call.result, { limit: 300 }));
+  return el("div", { class: "asked" }, el("strong", {}, call.tool), " ", el("code", { class: "told" }, quoted(call.args)), call.ok === false && [" fails: ", shortText(call.error)], call.result && longText(call.result, { limit: 300 }));
 }
 
 function callBox(call) {
@@ -158,5 +158,5 @@ function changeOf(change) {
 }
 
 function wordsOf(words) {
-  return words.map((stretch) => (stretch.kind === "same" ? stretch.text : el(stretch.kind === "gone" ? "del" : "ins", {}, stretch.text)));
+  return words.map((stretch) => (stretch.kind === "same" ? shortText(stretch.text, 4000) : el(stretch.kind === "gone" ? "del" : "ins", {}, shortText(stretch.text, 4000))));
 }

@@ -4,18 +4,29 @@ const STEERING = new RegExp(
     "|[\\ud800-\\udbff](?![\\udc00-\\udfff])|(?<![\\ud800-\\udbff])[\\udc00-\\udfff]",
   "g",
 );
+const MARKS = /([\p{Mn}\p{Me}\p{Cf}]{8})([\p{Mn}\p{Me}\p{Cf}]+)/gu;
+const HIDDEN = /\u{1f3f4}[\u{e0020}-\u{e007e}]{2,6}\u{e007f}|[\u{e0000}-\u{e007f}]/gu;
 const FIRST_CHARACTERS = 1500;
 const numbers = new Intl.NumberFormat("en-US", { maximumFractionDigits: 1 });
 const cleanHtml = window.trustedTypes
   ? window.trustedTypes.createPolicy("safe-html", { createHTML: (html) => html })
   : { createHTML: (html) => html };
 
-/** Write out what would steer a reader: control characters, marks of reading direction, half characters. */
+/**
+ * Write out what would steer a reader: control characters, marks of reading direction, half characters, hidden tags, and
+ * marks beyond eight on one character. `harness.reports.screen.neutralise` does the same.
+ */
 function visible(text) {
-  return String(text).replace(STEERING, (char) => {
-    const code = char.charCodeAt(0);
-    return code < 256 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`;
-  });
+  return String(text)
+    .replace(STEERING, writtenOut)
+    .replace(HIDDEN, (found) => (found.length > 2 ? found : writtenOut(found)))
+    .replace(MARKS, (_, few, more) => few + [...more].map(writtenOut).join(""));
+}
+
+function writtenOut(char) {
+  const code = char.codePointAt(0);
+  const [letter, digits] = code < 0x100 ? ["x", 2] : code < 0x10000 ? ["u", 4] : ["U", 8];
+  return `\\${letter}${code.toString(16).padStart(digits, "0")}`;
 }
 
 function byId(id) {
@@ -54,6 +65,11 @@ function answerBox(html) {
   const box = el("div", { class: "told answer", dir: "auto" });
   box.innerHTML = cleanHtml.createHTML(html);
   return box;
+}
+
+/** A text that stands in a line, folded where it is long. */
+function shortText(text, limit = 400) {
+  return longText(text ?? "", { kind: "span", limit });
 }
 
 /** A text of any length: its beginning, and a button with its size where there is more. */

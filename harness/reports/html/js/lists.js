@@ -1,7 +1,11 @@
 /* The matrix, the list of trials, and the recordings. */
 let listed = trials;
 
-routes.verdict = () => setTitle("Verdict");
+const firstTitle = document.title;
+
+routes.verdict = () => {
+  document.title = firstTitle;
+};
 routes.arena = () => setTitle("Arena");
 routes.contracts = () => setTitle("Contract coverage");
 

@@ -33,7 +33,7 @@ function navigate({ byReader }) {
   routes[current.part]?.(panel, current, { before });
   if (!byReader || (same && current.name !== "case")) return;
   const inside = document.activeElement?.getAttribute("role") === "tab";
-  if (!inside) focusHeading(panel);
+  if (!inside && !current.path.includes("step")) focusHeading(panel);
 }
 
 function focusHeading(panel) {
@@ -41,7 +41,7 @@ function focusHeading(panel) {
   if (!heading) return;
   heading.tabIndex = -1;
   heading.focus({ preventScroll: true });
-  if (!current.path.includes("step")) window.scrollTo(0, 0);
+  window.scrollTo(0, 0);
 }
 
 /** Change the address without a new entry in the history. */

@@ -28,13 +28,13 @@ const LINES = {
   phase_finished: (data) => `${data.name} ends${data.ok ? "" : ", not ok"}${data.reason ? `: ${data.reason}` : ""}`,
   llm_call: (data) => `${data.purpose}${data.stage ? `/${data.stage}` : ""} asks ${data.model}: ${data.n_messages} messages, ${data.tools?.length ?? 0} tools`,
   llm_result: (data) => [
-    data.error ? `fails: ${data.error.kind} ${data.error.message}` : firstLine(data.text) || (data.tool_calls?.length ? `asks for ${data.tool_calls.map((call) => call.name).join(", ")}` : "says nothing"),
+    data.error ? firstLine(`fails: ${data.error.kind} ${data.error.message}`) : firstLine(data.text) || (data.tool_calls?.length ? firstLine(`asks for ${data.tool_calls.map((call) => call.name).join(", ")}`) : "says nothing"),
     el("span", { class: "note" }, ` ${tokensOf(data.usage)} · ${figure(data.ms ?? 0)} ms`),
   ],
   stream: (data) => [`${data.channel ?? "text"} in ${data.pieces.length} pieces: `, firstLine(data.pieces.map((piece) => piece[2]).join(""))],
   thinking: (data) => (data.redacted ? "redacted" : firstLine(data.text)),
-  tool_call: (data) => [el("strong", {}, data.tool), ` ${data.args === null || data.args === undefined ? data.args_raw : quoted(data.args)}`],
-  tool_result: (data) => [el("strong", {}, data.tool), data.ok ? " → " : ` fails (${data.error_kind ?? "?"}): `, firstLine(data.text)],
+  tool_call: (data) => [el("strong", {}, firstLine(data.tool)), ` ${data.args === null || data.args === undefined ? firstLine(data.args_raw) : quoted(data.args)}`],
+  tool_result: (data) => [el("strong", {}, firstLine(data.tool)), data.ok ? " → " : ` fails (${data.error_kind ?? "?"}): `, firstLine(data.text)],
   plan_updated: (data) => `${data.action}: ${data.plan.filter((step) => step.status === "DONE").length} of ${data.plan.length} done`,
   solution: (data) => `version ${data.version}, ${data.origin}, ${figure(data.chars)} characters: ${firstLine(data.preview)}`,
   verification: (data) => `${data.verdict}, check ${data.index + 1} of ${data.of}, round ${data.round}${data.issues?.length ? `: ${data.issues.length} issues` : ""}`,
@@ -48,11 +48,16 @@ const LINES = {
   state_loaded: (data) => `state ${data.digest}`,
 };
 
+function lineOf(event) {
+  const said = LINES[event.type]?.(event.data) ?? quoted(event.data);
+  return typeof said === "string" ? firstLine(said) : said;
+}
+
 /** What stands below the line, where there is more to say than the data themselves. */
 const DETAILS = {
   llm_result: (data) => [
     data.text && longText(data.text),
-    (data.tool_calls ?? []).map((call) => el("div", { class: "asked" }, el("strong", {}, call.name), longText(call.args ? JSON.stringify(call.args, null, 2) : call.args_raw))),
+    (data.tool_calls ?? []).map((call) => el("div", { class: "asked" }, el("strong", {}, firstLine(call.name)), longText(call.args ? JSON.stringify(call.args, null, 2) : call.args_raw))),
   ],
   thinking: (data) => data.text && longText(data.text),
   tool_call: (data) => (data.args ? json(data.args) : longText(data.args_raw ?? "")),
@@ -62,10 +67,10 @@ const DETAILS = {
   error: (data) => longText(data.message),
   warning: (data) => data.detail && longText(data.detail),
   stream: (data) => el("ol", { class: "pieces" }, data.pieces.slice(0, 500).map(([seq, ts, text, seen]) =>
-    el("li", { value: seq }, el("span", { class: "note" }, `+${figure(ts)} ms${seen ? ", shown" : ""} `), el("code", { class: "told" }, JSON.stringify(text).slice(1, -1)))),
+    el("li", { value: seq }, el("span", { class: "note" }, `+${figure(ts)} ms${seen ? ", shown" : ""} `), longText(JSON.stringify(text).slice(1, -1), { kind: "code", limit: 400 }))),
     data.pieces.length > 500 && el("li", { class: "note" }, `and ${figure(data.pieces.length - 500)} more`)),
-  plan_updated: (data) => el("ol", { class: "plan" }, data.plan.map((step) => el("li", { value: step.n, class: step.status === "DONE" ? "done" : "" }, el("span", { class: "told" }, step.text), " ", el("span", { class: "note" }, step.status.toLowerCase())))),
-  verification: (data) => el("ul", { class: "issues" }, (data.issues ?? []).map((issue) => el("li", {}, el("strong", {}, issue.severity), ` ${issue.where ?? ""} `, el("span", { class: "told" }, issue.what ?? "")))),
+  plan_updated: (data) => el("ol", { class: "plan" }, data.plan.map((step) => el("li", { value: step.n, class: step.status === "DONE" ? "done" : "" }, shortText(step.text), " ", el("span", { class: "note" }, step.status.toLowerCase())))),
+  verification: (data) => el("ul", { class: "issues" }, (data.issues ?? []).map((issue) => el("li", {}, el("strong", {}, issue.severity), " ", shortText(issue.where), " ", shortText(issue.what)))),
 };
 
 function timelineOf(trial, view) {
@@ -107,7 +112,7 @@ function stepItem(trial, event, witnesses) {
   const details = el("details", {}, el("summary", {},
     el("span", { class: "when" }, `+${figure(event.ts)} ms`),
     el("span", { class: "what" }, event.type.replaceAll("_", " ")),
-    el("span", { class: "line told" }, LINES[event.type]?.(event.data) ?? quoted(event.data)),
+    el("span", { class: "line told" }, lineOf(event)),
     shows.map((contract) => el("span", { class: "mark broken" }, `witness of ${contract}`)),
   ));
   details.addEventListener("toggle", () => {
