@@ -7,6 +7,7 @@ all designs that answer the case, and is found by the answer that it is about.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shlex
 from collections.abc import Iterable, Sequence
@@ -27,12 +28,14 @@ from harness.contracts.base import Contract
 from harness.contracts.catalogue import Catalogue, contracts_for, load_modules
 from harness.errors import CouldNotCheckError, HarnessError, UsageError
 from harness.judge.asking import PURPOSE, Call, JudgeModel, calls_for, subject_of
+from harness.judge.calibration import LabelledAnswer, Labels, Rated, question_of, rate
 from harness.judge.prompt import PROMPT_FORMAT, Subject
 from harness.judge.replay import Answers, answered
 from harness.matrix import Narrowing, PlannedCell, plan_run
 from harness.models.port import CallInfo, Port
 from harness.models.price import price_table
 from harness.models.scripted.server import ScriptedServer
+from harness.records.case import GoldenCase
 from harness.records.digest import digest
 from harness.records.faults import ModelError
 from harness.records.judgement import Judgement, Question
@@ -290,3 +293,51 @@ def labelled_cells(project: Project) -> set[Cell]:
 def labels_cell(model: str, name: str) -> Cell:
     """The place of what *model* answered about the labelled answers of the file *name*."""
     return Cell(FOLDER, model, "_labels", name)
+
+
+def rate_labels(project: Project, labels: Labels, name: str, model: str) -> list[Rated]:
+    """Each of *labels*, which are those of the file *name*, with what the judge *model* was recorded to say of it."""
+    path = project.cassette_path(labels_cell(model, name))
+    try:
+        cassette: Cassette | HarnessError = project.cassette(path)
+    except HarnessError as error:
+        cassette = error
+
+    def opened(_model: str) -> Cassette:
+        if isinstance(cassette, HarnessError):
+            raise cassette
+        return cassette
+
+    def answer(item: LabelledAnswer, question: Question) -> Judgement:
+        answers = Answers(item.subject, opened, lambda asked: judge_model(project, asked), "`--record` asks it")
+        return answers.to(question)
+
+    return rate(labels, model, answer)
+
+
+def record_labels(project: Project, labels: Labels, name: str, model: str, base_url: str | None) -> int:
+    """
+    Ask the judge *model* about *labels* what is not recorded yet; how many calls were made.
+
+    Raises:
+        UsageError: The model is not declared as it must be, nobody answers there, or a script is missing.
+        CouldNotCheckError: A call was not answered.
+    """
+    cell = labels_cell(model, name)
+    group = Group(cell, PlannedCell(cell=cell, case=GoldenCase(id=name)), embeds_only=False)
+    for item in labels.items:
+        _add(group, question_of(item, model, labels.votes), item.subject, judge_model(project, model))
+    if _is_there(project, group):
+        return 0
+    check_group(project, group, base_url)
+
+    async def ask() -> int:
+        from harness.models.litellm_client import close_clients
+
+        try:
+            return (await record_group(project, group, "missing", base_url, server))[0]
+        finally:
+            await close_clients()
+
+    with ScriptedServer() as server:
+        return asyncio.run(ask())

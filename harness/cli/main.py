@@ -31,6 +31,7 @@ COMMANDS = {
     "accept": "make a run the committed baseline",
     "list": "list agents, sets, contracts or models",
     "cassettes": "check, show, explain, redact or export recordings",
+    "judge": "hold a judge against answers that people have labelled",
     "doctor": "check the set-up of this machine and project",
     "explain": "explain an error code, an agent, or a JSON schema",
 }

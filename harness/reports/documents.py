@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from harness.records.calibration import Calibration
 from harness.records.comparison import Comparison
 from harness.records.decision import Decision
 from harness.records.history import History
@@ -194,6 +195,7 @@ DOCUMENTS: dict[str, Any] = {
     "list": list[ListedItem],
     "cassettes-check": CassettesDocument,
     "cassettes": CassetteTextDocument,
+    "judge-calibrate": Calibration,
     "doctor": DoctorDocument,
     "explain": ExplainDocument,
     "error": ErrorDocument,
