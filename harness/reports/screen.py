@@ -93,6 +93,13 @@ def wrap(text: str, width: int, *, indent: str = "", later: str | None = None) -
     return "\n".join(f"{later if number else indent}{content}" for number, content in enumerate(lines))
 
 
+def titled(word: str, text: str, width: int, *, paint: Paint = plain, colour: str = "bold") -> str:
+    """*word*, painted, and *text* behind it, wrapped as if nothing were painted; on a narrow terminal below it."""
+    if len(word) + 2 > width // 2:
+        return f"{paint(word, colour)}\n{wrap(text, width, indent='  ')}"
+    return paint(word, colour) + wrap(text, width, indent=f"{word}  ", later="  ").removeprefix(word)
+
+
 def _visible(char: str, *, keep_lines: bool) -> str:
     if keep_lines and char in "\n\t":
         return char if char == "\n" else "    "

@@ -39,13 +39,15 @@ def address(told: str, *, root: Path) -> Address:
     Understand *told*: a path, relative to *root*, or a URL.
 
     Raises:
-        UsageError: It is neither, or names a database that is not supported. The message holds nothing of *told* but its scheme.
+        UsageError: SQLAlchemy is not installed, or *told* is neither, or names a database that is not supported. The message holds nothing of *told* but its scheme.
     """
+    try:
+        from sqlalchemy import make_url
+        from sqlalchemy.exc import ArgumentError
+    except ModuleNotFoundError:
+        raise missing("sqlalchemy") from None
     if "://" not in told:
         return _of_file(root / told)
-    from sqlalchemy import make_url
-    from sqlalchemy.exc import ArgumentError
-
     scheme = told.partition("://")[0]
     try:
         url = make_url(told)
@@ -59,6 +61,16 @@ def address(told: str, *, root: Path) -> Address:
         known = scheme if scheme.replace("+", "").isalnum() and len(scheme) < 30 else "…"
         raise UsageError("bad-history-store", f"a results store is SQLite or PostgreSQL, not `{known}`", hint=_hint())
     return Address(url=url.set(drivername=_DRIVERS[scheme]), shown=_shown(url), file=None)
+
+
+def missing(package: str) -> UsageError:
+    """The error for a package that a results store needs."""
+    extra = "newsdesk" if package.startswith("psycopg") else "reports"
+    return UsageError(
+        "no-reports",
+        f"a results store needs {package}, which is not installed",
+        hint=f'pip install "tapegate[{extra}]"; `harness history --no-store` reads the run folders alone',
+    )
 
 
 def has_password(told: str) -> bool:

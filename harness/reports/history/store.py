@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
-from harness.errors import BadFileError, CouldNotCheckError, UsageError
-from harness.reports.history.address import Address
+from harness.errors import BadFileError, CouldNotCheckError
+from harness.reports.history.address import Address, missing
 from harness.reports.history.past import PastRun, PastTrial, State, past_trial
 
 if TYPE_CHECKING:
@@ -152,16 +152,6 @@ class HistoryStore:
                 hint=f"look at the {'file' if self._where.file else 'server'} and its rights; `harness history --no-store` "
                 "reads the run folders alone",
             ) from None
-
-
-def missing(package: str) -> UsageError:
-    """The error for a package that a results store needs."""
-    extra = "newsdesk" if package.startswith("psycopg") else "reports"
-    return UsageError(
-        "no-reports",
-        f"a results store needs {package}, which is not installed",
-        hint=f'pip install "tapegate[{extra}]"; `harness history --no-store` reads the run folders alone',
-    )
 
 
 def _make_room(where: Address) -> None:

@@ -8,7 +8,7 @@ from harness.records.history import History, TrendSeries, UnsteadyCase
 from harness.reports.columns import display_width
 from harness.reports.history import story
 from harness.reports.history.spark import BARS, sparkline
-from harness.reports.screen import Paint, clip, one_line, plain, wrap
+from harness.reports.screen import Paint, clip, one_line, plain, titled, wrap
 from harness.reports.table import table
 
 _COLOURS = {"FELL": "red", "ROSE": "green", "STEADY": "green"}
@@ -31,9 +31,9 @@ def render_history(document: History, *, width: int = 80, paint: Paint = plain, 
     """
     word, sentence = story.headline(document)
     command, use = story.next_step(document)
-    title = wrap(f"{one_line(sentence)} ({story.span(document)})", width, indent=f"{word}  ", later="  ")
+    told = f"{one_line(sentence)} ({story.span(document)})"
     parts = [
-        paint(word, _COLOURS.get(word, "yellow")) + title.removeprefix(word),
+        titled(word, told, width, paint=paint, colour=_COLOURS.get(word, "yellow")),
         _designs(document, width, bars),
         _restless(document, width),
         "\n\n".join(_unsteady(document.unsteady, width, paint)),
@@ -43,7 +43,7 @@ def render_history(document: History, *, width: int = 80, paint: Paint = plain, 
             for run in document.skipped[:3]
         ),
         wrap(story.SAMPLES, width, later="  ") if document.series else "",
-        wrap(f"hint: `{one_line(command)}` {use}", width, later="  "),
+        f"hint: `{one_line(command)}` {use}",  # never wrapped, so that a command can be copied
     ]
     return "\n\n".join(part for part in parts if part)
 
@@ -68,7 +68,9 @@ def render_runs(document: History, *, width: int = 80, paint: Paint = plain) -> 
             wrap(f"could not be read: {one_line(run.run)}: {one_line(run.because)}", width, later="  ")
             for run in document.skipped
         ),
-        "hint: a unique part of a name is enough: `harness report RUN`, `harness diff RUN RUN`",
+        wrap(
+            "hint: a unique part of a name is enough: `harness report RUN`, `harness diff RUN RUN`", width, later="  "
+        ),
     ]
     return "\n\n".join(parts)
 
@@ -124,7 +126,7 @@ def _restless(document: History, width: int) -> str:
         ]
         lines = [table(["changed its verdict", "case", "runs"], rows, width=width), wrap(_MARKS, width, indent="  ")]
     if len(cases) > _MOST_CASES:
-        lines.append(f"  and {len(cases) - _MOST_CASES} more; `--json` has all")
+        lines.append(wrap(f"and {len(cases) - _MOST_CASES} more; `--json` has all", width, indent="  "))
     if never := story.never_kept(document):
         lines.append(wrap(f"kept in none of these runs: {one_line(never)}", width, later="  "))
     return "\n".join(lines)
@@ -133,15 +135,11 @@ def _restless(document: History, width: int) -> str:
 def _unsteady(cases: Sequence[UnsteadyCase], width: int, paint: Paint) -> Iterator[str]:
     for case in cases[:_MOST_UNSTEADY]:
         word = "FLAKY" if case.kind == "recordings" else "NONDETERMINISTIC"
-        name = wrap(one_line(f"{story.who(case)} {case.set}/{case.case}"), width, indent=f"{word}  ", later="  ")
-        yield "\n".join(
-            [
-                paint(word, "yellow") + name.removeprefix(word),
-                wrap(clip(one_line(case.because), 400), width, indent="  ", later="    "),
-            ]
-        )
+        name = one_line(f"{story.who(case)} {case.set}/{case.case}")
+        because = wrap(clip(one_line(case.because), 400), width, indent="  ", later="    ")
+        yield f"{titled(word, name, width, paint=paint, colour='yellow')}\n{because}"
     if len(cases) > _MOST_UNSTEADY:
-        yield f"and {len(cases) - _MOST_UNSTEADY} more; `--json` has all"
+        yield wrap(f"and {len(cases) - _MOST_UNSTEADY} more; `--json` has all", width, later="  ")
 
 
 def _changes(document: History, width: int) -> str:
