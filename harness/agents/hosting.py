@@ -133,7 +133,7 @@ class Host(Protocol):
         """
         A page of the agent's own, under the same strict policy as those of the server.
 
-        *template* is Jinja's, with autoescape; it extends `page.html`. It gets *values*, the reader's `lang`, the words
+        *template* is Jinja's, with autoescape; it extends `tapegate/page.html`. It gets *values*, the reader's `lang`, the words
         `t(key)` of the server's catalogue, and `nonce`, which each script and style must carry.
         """
         ...

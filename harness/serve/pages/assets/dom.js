@@ -16,12 +16,16 @@ export function el(name, attributes = {}, ...children) {
 
 export const byId = (id) => document.getElementById(id);
 
-/** `text` with the characters written out that steer a terminal or turn the reading direction. */
+const STACKED = /(?<=\p{M}{8})\p{M}/gu;
+
+/** `text` with the characters written out that steer a terminal, turn the reading direction, or pile up on another. */
 export function visible(text) {
-  return String(text).replace(/\r\n/g, "\n").replace(STEERING, (char) => {
-    const code = char.codePointAt(0);
-    return code < 256 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u{${code.toString(16)}}`;
-  });
+  return String(text).replace(/\r\n/g, "\n").replace(STEERING, writtenOut).replace(STACKED, writtenOut);
+}
+
+function writtenOut(char) {
+  const code = char.codePointAt(0);
+  return code < 256 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u{${code.toString(16)}}`;
 }
 
 /** A stranger's text, in a box that it cannot leave; what is very long is cut until somebody asks for the rest. */
