@@ -86,7 +86,8 @@ def comparison_path(reports: Path, set_name: str, suffix: str) -> Path:
 
 
 def _generated(set_name: str, comparison: Comparison) -> str:
-    return f"<!-- written by `harness compare --set {set_name} --write` -->\n\n{comparison_markdown(comparison)}"
+    command = _code(f"harness compare --set {set_name} --write")
+    return f"{comparison_markdown(comparison)}\nWritten by {command}; do not edit.\n"
 
 
 def _group(told: GroupTold) -> Iterator[str]:

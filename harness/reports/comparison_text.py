@@ -102,23 +102,19 @@ def _cases(told: GroupTold, width: int) -> Iterator[str]:
     yield wrap(kept + more, width, later="  ")
     partings = [(row, found) for row in rows or told.rows if (found := parting_words(told, row))]
     if partings:
-        lines = [_line(f"{case_name(told, row)}: {found[0][1]}", width) for row, found in partings[:_MOST_PARTINGS]]
-        rest = len(partings) - len(lines)
-        yield "\n".join(
-            [
-                "why they differ, the earliest parting of a case:",
-                *(f"  {line}" for line in lines),
-                *([f"  and on {counted(rest, 'case')} more; `--json` has all"] if rest else []),
-            ]
-        )
+        lines = [f"{case_name(told, row)}: {found[0][1]}" for row, found in partings[:_MOST_PARTINGS]]
+        if rest := len(partings) - len(lines):
+            lines.append(f"and on {counted(rest, 'case')} more; `--json` has all")
+        title = wrap("why they differ, the earliest parting of a case:", width, later="  ")
+        yield "\n".join([title, *(_line(line, width, indent="  ") for line in lines)])
 
 
 def _table(shown: Table, width: int) -> str:
     return table(shown.headers, shown.rows, short=shown.short, width=width)
 
 
-def _line(text: str, width: int) -> str:
-    return wrap(clip(one_line(text), _MOST_COLUMNS), width, later="  ")
+def _line(text: str, width: int, *, indent: str = "") -> str:
+    return wrap(clip(one_line(text), _MOST_COLUMNS), width, indent=indent, later=f"{indent}  ")
 
 
 def _hint(comparison: Comparison) -> str:
