@@ -97,6 +97,7 @@ def run(
         project.agent(agent)  # so that the manifest names the code that this run begins with
     with guard.closed_network(allow_loopback=loopback) as guards:
         about = manifest(project, port, guards) | {"planned": digest([planned.cell for planned in chosen.cells])}
+        about["trials"] = len(chosen.cells)  # so that who watches the folder grow knows how far it will
         if chosen.affected:
             about["affected"] = msgspec.to_builtins(chosen.affected)
         if resume:
