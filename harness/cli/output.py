@@ -126,6 +126,12 @@ class Output:
 
         return replaying(self, cells, done)
 
+    def recording(self) -> AbstractContextManager[Callable[[str], None]]:
+        """The same around a recording: what it gives is told what begins, as `3/20 NAME`, and what people should read."""
+        from harness.cli.progress import recording
+
+        return recording(self)
+
     def progress(self, text: str) -> None:
         """Nothing any more: `replaying` and `working` tell."""
 

@@ -8,6 +8,7 @@ printed between two trials, and a case that hangs is the one that is shown.
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 import time
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from harness.records.run import CaseVerdict, Cell
 
 Clock = Callable[[], float]
+_begins = re.compile(r"([0-9]{1,9})/([0-9]{1,9}) (.+)").fullmatch
 CLEAR = "\r\x1b[K"
 _DRAWN_EVERY_S = 0.2
 _LOGGED_EVERY_S = (10.0, 20.0, 30.0, 60.0)
@@ -70,6 +72,27 @@ def replaying(
 
         def tell(_verdict: CaseVerdict, done: int, _total: int) -> None:
             progress.done = done
+
+        yield tell
+
+
+@contextmanager
+def recording(output: Output) -> Iterator[Callable[[str], None]]:
+    """
+    See `Output.recording`.
+
+    Of what a recording tells, `3/20 NAME` says what begins, the third of twenty; anything else is for people to read.
+    """
+    with working(output, "recording", 0) as progress:
+
+        def tell(text: str) -> None:
+            begins = _begins(text)
+            if begins is None:
+                from harness.reports.screen import one_line
+
+                output.note(one_line(text))
+            elif progress is not None:
+                progress.total, progress.done, progress.now = int(begins[2]), int(begins[1]) - 1, begins[3]
 
         yield tell
 
@@ -154,7 +177,7 @@ class Progress:
         seconds = self._clock() - self._began
         done = self.done
         rate = (done - self._before) / seconds if seconds > 0 else 0.0
-        parts = [f"{self._what} {done}/{self.total}"]
+        parts = [f"{self._what} {done}/{self.total}" if self.total else self._what]
         if rate:
             parts.append(_rate(rate))
             parts.append(f"{duration((self.total - done) / rate)} left")

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.cli import progress as module
+from harness.cli.output import Output
 from harness.cli.progress import Progress, duration
 from harness.reports.columns import display_width
 
@@ -64,6 +65,26 @@ def test_what_is_under_way_may_follow_from_what_is_done():
     progress.done = 7
 
     assert "recording 7/40 · case 7" == progress.line()
+
+
+def test_work_of_unknown_size_has_no_fraction():
+    """Nothing of nothing says nothing."""
+    progress, _ = make()
+    progress.total, progress.now = 0, "looking"
+
+    assert "recording · looking" == progress.line()
+
+
+def test_a_recording_tells_what_begins(capsys):
+    """The third of twenty begins once two are done; what is no such line is printed for people."""
+    output = Output()
+    with output.recording() as tell:
+        tell("20 of 30 trials to record: about 40 model calls\x1b[2J")
+        tell("3/20 cassettes/a/b.0.yaml")
+
+        assert output.under_way.line().startswith("recording 2/20 · ")
+        assert output.under_way.line().endswith(" · cassettes/a/b.0.yaml")
+    assert "20 of 30 trials to record: about 40 model calls\\x1b[2J\n" == capsys.readouterr().err
 
 
 def test_a_name_cannot_steer_the_terminal():
