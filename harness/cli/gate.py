@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from harness.cli.narrowing import project_config
+from harness.cli.narrowing import positive, project_config
 from harness.cli.output import Output
 from harness.errors import BadFileError, ExitCode, UsageError
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from harness.config import Config
     from harness.gate.baseline import Baseline
-    from harness.records.run import CaseVerdict, RunRecord
+    from harness.records.run import RunRecord
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,6 +32,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "quarantine, exercised_by, trajectories",
     )
     parser.add_argument(
+        "--report-dir",
+        metavar="DIR",
+        help="write the decision for CI into DIR: decision.json, report.json, junit.xml, tapegate.sarif, report.md, "
+        "comment.md, annotations.txt; report.md goes to GITHUB_STEP_SUMMARY as well, where that is set",
+    )
+    parser.add_argument(
+        "--jobs", type=positive, default=1, metavar="N", help="trials under way at once while replaying (default 1)"
+    )
+    parser.add_argument(
         "--stored", action="store_true", help="judge RUN though the files that it was made with have changed since"
     )
 
@@ -39,8 +48,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, output: Output) -> ExitCode:
     """Decide, and say why."""
     from datetime import UTC, datetime
+    from pathlib import Path
 
     from harness.cli.accepted import strayed
+    from harness.cli.gate_report import write_reports
     from harness.gate.compare import gate
     from harness.gate.policy_file import load_policy
     from harness.reports.gate_text import render_decision
@@ -50,9 +61,15 @@ def run(args: argparse.Namespace, output: Output) -> ExitCode:
     config = project_config()
     policy = load_policy(config.root, config.gate, args.policy)
     baselines = _baselines(config, args.baseline)
-    record, folder = _stored(config, args.run, stale=args.stored) if args.run is not None else _replayed(config, output)
+    if args.run is not None:
+        record, folder = _stored(config, args.run, stale=args.stored)
+    else:
+        record, folder = _replayed(config, output, jobs=args.jobs)
     today = datetime.now(UTC).date()
     decision = gate(record, baselines, policy, today=today, strayed=strayed(config, folder, record.results))
+    if args.report_dir is not None:
+        for path in write_reports(Path(args.report_dir), config, record, decision):
+            output.note(f"wrote {path}")
     if output.as_json:
         output.document(decision)
     else:
@@ -95,15 +112,13 @@ def _stored(config: Config, name: str, *, stale: bool) -> tuple[RunRecord, Path]
     return record, folder
 
 
-def _replayed(config: Config, output: Output) -> tuple[RunRecord, Path]:
+def _replayed(config: Config, output: Output, *, jobs: int) -> tuple[RunRecord, Path]:
     from harness.evaluate import plan
     from harness.evaluate import run as replay
     from harness.matrix import Narrowing
     from harness.reports.runs import runs_folder
 
-    def tell(verdict: CaseVerdict, done: int, total: int) -> None:
-        output.progress(f"{done}/{total} {verdict.agent} {verdict.set}/{verdict.case}")
-
     project, chosen = plan(config, Narrowing())
-    record = replay(project, chosen, on_verdict=tell)
+    with output.replaying(chosen.cells) as tell:
+        record = replay(project, chosen, jobs=jobs, on_verdict=tell)
     return record, runs_folder(config.reports) / record.run

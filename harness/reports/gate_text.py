@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from harness.records.decision import Change, Decision
+from harness.records.decision import TRAJECTORY, Change, Decision
+from harness.reports.gate_samples import told_samples
 from harness.reports.screen import Paint, clip, one_line, plain, wrap
 
 _MOST = 20
 """Blocking changes that are shown; a screen holds no more."""
+_MOST_TOLD = 3
+"""Trajectories that block nothing and are shown."""
 _COLOURS = {"pass": "green", "regressed": "red"}
 _TITLES = {
     "regression": "REGRESSION", "new": "NEW", "missing": "MISSING", "skipped": "SKIPPED", "flaky": "INCONCLUSIVE",
@@ -25,6 +28,10 @@ def render_decision(decision: Decision, *, width: int = 80, paint: Paint = plain
     if len(blocking) > _MOST:
         parts.append(f"and {len(blocking) - _MOST} more; `harness gate --json` has them all")
     parts += [_shown(change, width, paint) for change in noted if change.quarantined]
+    parts += _trajectories(noted, width, paint)
+    for title, lines in told_samples(decision):
+        wrapped = [wrap(line, width, indent="  ", later="    ") for line in lines]
+        parts.append("\n".join([wrap(title, width, indent="SAMPLES  ", later="  "), *wrapped]))
     parts.append(_summary(decision, noted, paint))
     return "\n\n".join([*parts, *_hint(decision, blocking, noted)])
 
@@ -48,14 +55,37 @@ def _shown(change: Change, width: int, paint: Paint) -> str:
     return "\n".join([*lines, f"    at {one_line(change.at)}"] if change.at else lines)
 
 
+def _trajectories(noted: Sequence[Change], width: int, paint: Paint) -> list[str]:
+    """Trials that did what no accepted one did: a few in full, the others counted."""
+    found = [change for change in noted if change.contract == TRAJECTORY and not change.quarantined]
+    more = [f"and {len(found) - _MOST_TOLD} more trajectories that were not accepted; `harness diff RUN` shows them"]
+    return [
+        *(_shown(change, width, paint) for change in found[:_MOST_TOLD]),
+        *(more if len(found) > _MOST_TOLD else []),
+    ]
+
+
 def _summary(decision: Decision, noted: Sequence[Change], paint: Paint) -> str:
-    counts = Counter("quarantined" if change.quarantined else change.change for change in noted)
-    told = [f"{count} {kind.replace('_', ' ')}" for kind, count in sorted(counts.items())]
+    counts = Counter(
+        "quarantined" if change.quarantined else TRAJECTORY if change.contract == TRAJECTORY else change.change
+        for change in noted
+    )
+    told = [f"{count} {_words(kind, count)}" for kind, count in sorted(counts.items())]
     name = paint(decision.decision.replace("_", " ").upper(), _COLOURS.get(decision.decision, "yellow"))
     blocking = len(decision.changes) - len(noted)
     parts = [f"{decision.compared} trials compared", *([f"{blocking} blocking"] if blocking else []), *told]
-    needs = f"; about {decision.needs_trials} recordings of each case would settle it" if decision.needs_trials else ""
+    needs = (
+        f"; about {decision.needs_trials} recordings of each case, on each side, would settle it"
+        if decision.needs_trials
+        else ""
+    )
     return f"{name}  {', '.join(parts)} (exit {decision.exit_code}){needs}"
+
+
+def _words(kind: str, count: int) -> str:
+    if kind == TRAJECTORY:
+        return "new trajectory" if count == 1 else "new trajectories"
+    return kind.replace("_", " ")
 
 
 def _hint(decision: Decision, blocking: Sequence[Change], noted: Sequence[Change]) -> list[str]:
@@ -68,6 +98,12 @@ def _hint(decision: Decision, blocking: Sequence[Change], noted: Sequence[Change
         return [f"hint: {accept} makes a baseline of what has none, or too little"]
     if decision.exit_code == 3:
         return ["hint: `harness run` says for each trial what could not be checked, and which command mends it"]
+    if decision.exit_code == 5:
+        return [f"hint: record more trials of what is open, or, where it is as you want it: {accept}"]
+    if decision.exit_code == 1 and blocking and all(change.contract == TRAJECTORY for change in blocking):
+        return [
+            f"hint: `harness diff {one_line(decision.run)}` shows what differs; `harness accept --also` accepts both ways"
+        ]
     if decision.exit_code == 0 and any(change.change in {"new", "fixed"} for change in noted):
         return [f"hint: {accept} makes what is new or fixed part of the baseline"]
     return []

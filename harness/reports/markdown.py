@@ -18,6 +18,8 @@ _MOST_COLUMNS = 400
 _TITLES: dict[Kind, str] = {
     "could_not_check": "Could not check",
     "broken": "Broken",
+    "inconclusive": "Inconclusive",
+    "quarantined": "Quarantined",
     "known": "Known failures (in the baseline, for the same recording)",
     "advisory": "Advisory",
 }
@@ -36,9 +38,9 @@ def markdown(
         prefix: The project's folder from the root of the repository; empty where they are the same.
         most_bytes: Problems are left out, with their number, where the text would be longer.
     """
-    head = "\n\n".join([f"## tapegate: {headline(record)}", _counts(record), _table(record.results)])
-    foot = _foot(record)
-    room = most_bytes - len(head.encode()) - len(foot.encode()) - 200
+    head = "\n\n".join([f"## tapegate: {headline(record)}", _counts(record), table_of(record.results)])
+    end = foot(record)
+    room = most_bytes - len(head.encode()) - len(end.encode()) - 200
     found = problems(record, prefix=prefix)
     shown: list[str] = []
     told = 0
@@ -49,7 +51,7 @@ def markdown(
             break
         shown.append(text)
         told += is_problem
-    return "\n".join([head, *shown, "", foot, ""])
+    return "\n".join([head, *shown, "", end, ""])
 
 
 def comment(record: RunRecord, *, rules: Mapping[str, Rule] | None = None, prefix: str = "") -> str:
@@ -66,15 +68,8 @@ def headline(record: RunRecord) -> str:
     return "KEPT" if record.results else "NOTHING RUN"
 
 
-def _counts(record: RunRecord) -> str:
-    totals = record.totals
-    return (
-        f"{totals.kept} of {totals.trials} trials kept, {totals.broken - totals.known} broken, {totals.known} known,"
-        f" {totals.could_not_check} could not be checked." + (" Part of the matrix only." if record.partial else "")
-    )
-
-
-def _table(results: Sequence[CaseVerdict]) -> str:
+def table_of(results: Sequence[CaseVerdict]) -> str:
+    """What each design came to with each model, by who answered."""
     groups: dict[tuple[str, str, str], list[CaseVerdict]] = {}
     for verdict in results:
         groups.setdefault((verdict.agent, verdict.model, verdict.provenance), []).append(verdict)
@@ -98,6 +93,28 @@ def _table(results: Sequence[CaseVerdict]) -> str:
     return "\n".join(lines)
 
 
+def foot(record: RunRecord) -> str:
+    """Which run it was, and that replays are no samples."""
+    versions = record.manifest.get("versions")
+    version = versions.get("tapegate", "") if isinstance(versions, dict) else ""
+    answered = ", ".join(sorted({verdict.provenance for verdict in record.results}))
+    made = f" by tapegate {code(str(version))}" if version else ""
+    return f"Run {code(record.run)}{made}; answered by: {answered or 'nobody'}. Replayed offline: no sample is new."
+
+
+def code(text: str) -> str:
+    """*text* of a stranger as one line of code, cut to what a reader takes in."""
+    return markdown_code(clip(one_line(text), _MOST_COLUMNS))
+
+
+def _counts(record: RunRecord) -> str:
+    totals = record.totals
+    return (
+        f"{totals.kept} of {totals.trials} trials kept, {totals.broken - totals.known} broken, {totals.known} known,"
+        f" {totals.could_not_check} could not be checked." + (" Part of the matrix only." if record.partial else "")
+    )
+
+
 def _parts(found: Sequence[Problem], rules: Mapping[str, Rule]) -> Iterator[tuple[str, bool]]:
     """Lines to write, and whether each is a problem: a title before each kind, help at the first problem of a rule."""
     kind, explained = "", set()
@@ -105,7 +122,7 @@ def _parts(found: Sequence[Problem], rules: Mapping[str, Rule]) -> Iterator[tupl
         text = _problem(problem)
         if problem.rule in rules and problem.rule not in explained:
             explained.add(problem.rule)
-            text += f"\n  - rule: {_code(rules[problem.rule].about)}"
+            text += f"\n  - rule: {code(rules[problem.rule].about)}"
         title = "" if problem.kind == kind else f"\n### {_TITLES[problem.kind]}\n\n"
         kind = problem.kind
         yield title + text, True
@@ -113,21 +130,9 @@ def _parts(found: Sequence[Problem], rules: Mapping[str, Rule]) -> Iterator[tupl
 
 def _problem(problem: Problem) -> str:
     lines = [
-        f"- {_code(problem.rule)} {_code(trial_name(problem.verdict))}, answered by: {problem.verdict.provenance}",
-        f"  - {_code(problem.because)}",
+        f"- {code(problem.rule)} {code(trial_name(problem.verdict))}, answered by: {problem.verdict.provenance}",
+        f"  - {code(problem.because)}",
     ]
     lines += [f"  - evidence: {problem.evidence}"] if problem.evidence else []
-    lines += [f"  - at {_code(problem.at)}"] if problem.at else []
+    lines += [f"  - at {code(problem.at)}"] if problem.at else []
     return "\n".join(lines)
-
-
-def _foot(record: RunRecord) -> str:
-    versions = record.manifest.get("versions")
-    version = versions.get("tapegate", "") if isinstance(versions, dict) else ""
-    answered = ", ".join(sorted({verdict.provenance for verdict in record.results}))
-    made = f" by tapegate {_code(str(version))}" if version else ""
-    return f"Run {_code(record.run)}{made}; answered by: {answered or 'nobody'}. Replayed offline: no sample is new."
-
-
-def _code(text: str) -> str:
-    return markdown_code(clip(one_line(text), _MOST_COLUMNS))

@@ -1,7 +1,8 @@
 """
 What a run has to say to CI: one problem for each finding that is not kept, with where it stands in the golden set.
 
-Every format of `harness report` is made of these, so none of them can leave out what another one shows.
+Every format of `harness report` is made of these, so none of them can leave out what another one shows. Where the gate
+has decided, `harness.reports.decided` makes them: what blocks is then what the gate says, with its cause.
 """
 
 from __future__ import annotations
@@ -11,15 +12,19 @@ from typing import Literal
 
 import msgspec
 
+from harness.records.decision import Change
 from harness.records.finding import Finding
 from harness.records.run import CaseVerdict, RunRecord
 
-Kind = Literal["could_not_check", "broken", "known", "advisory"]
-KINDS: tuple[Kind, ...] = ("could_not_check", "broken", "known", "advisory")
-"""From the gravest on; the first two fail a run."""
+Kind = Literal["could_not_check", "broken", "inconclusive", "quarantined", "known", "advisory"]
+KINDS: tuple[Kind, ...] = ("could_not_check", "broken", "inconclusive", "quarantined", "known", "advisory")
+"""From the gravest on; the first three fail a run, and the third and fourth come from the gate alone."""
+FAILING: frozenset[Kind] = frozenset({"could_not_check", "broken", "inconclusive"})
 WORDS: Mapping[Kind, str] = {
     "could_not_check": "COULD NOT CHECK",
     "broken": "BROKEN",
+    "inconclusive": "INCONCLUSIVE",
+    "quarantined": "QUARANTINED",
     "known": "KNOWN FAILURE",
     "advisory": "ADVISORY",
 }
@@ -45,6 +50,30 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     """Path of the golden set from the root of the repository, with `/`; empty where nothing is known."""
     line: int = 0
     """From 1; 0 where nothing is known."""
+    change: Change | None = None
+    """What the gate says of it, where it has decided."""
+
+    @property
+    def title(self) -> str:
+        """What it is in a few words: the gate's word for it, where it has one."""
+        if self.change is None or self.kind not in FAILING:
+            return WORDS[self.kind]
+        return self.change.change.replace("_", " ").upper()
+
+    @property
+    def where(self) -> str:
+        """Which trial it is about; of what the gate says, as much of it as it is about."""
+        change = self.change
+        if change is None or (change.case and change.trial is not None):
+            return trial_name(self.verdict)
+        return " on ".join(
+            part
+            for part in (
+                " × ".join(filter(None, (change.agent, change.model))),
+                f"{change.set}/{change.case}".strip("/"),
+            )
+            if part
+        )
 
     @property
     def at(self) -> str:
@@ -69,10 +98,12 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     def text(self) -> str:
         """All of it in plain lines: what, of which trial, by whom it was answered, and the evidence."""
         verdict = self.verdict
+        cause = f" (cause: {self.change.cause})" if self.change is not None else ""
         lines = [
-            f"{WORDS[self.kind]} {self.rule}: {self.because}",
-            f"{trial_name(verdict)}, answered by: {verdict.provenance}",
+            f"{self.title} {self.rule}: {self.because}{cause}",
+            f"{self.where}, answered by: {verdict.provenance}",
         ]
+        lines += [self.change.quarantined] if self.change is not None and self.change.quarantined else []
         lines += [f"evidence: {self.evidence}"] if self.evidence else []
         lines += [f"cassette: {verdict.cassette}"] if verdict.cassette else []
         lines += [f"at {self.at}"] if self.at else []

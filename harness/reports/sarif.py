@@ -10,19 +10,37 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
+import msgspec
+
+from harness.records.decision import Decision, Statistic
 from harness.records.digest import digest
 from harness.records.run import RunRecord
+from harness.reports.decided import decided_problems
 from harness.reports.escaping import message_text
 from harness.reports.problems import Problem, Rule, problems
 from harness.reports.screen import one_line
 
 Json = Any
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-_LEVELS = {"could_not_check": "error", "broken": "error", "known": "warning", "advisory": "note"}
+_LEVELS = {
+    "could_not_check": "error", "broken": "error", "inconclusive": "warning", "quarantined": "warning", "known": "warning",
+    "advisory": "note",
+}  # fmt: skip
+_SUPPRESSED = {
+    "known": "the baseline records this failure, for the same trial of the same recording",
+    "quarantined": "an entry of the quarantine covers it until its day",
+}
 _NO_RULE = Rule("Stated in the golden set, or by a version of tapegate that is not this one")
 
 
-def sarif(record: RunRecord, *, rules: Mapping[str, Rule], version: str, prefix: str = "") -> dict[str, Json]:
+def sarif(
+    record: RunRecord,
+    *,
+    rules: Mapping[str, Rule],
+    version: str,
+    prefix: str = "",
+    decision: Decision | None = None,
+) -> dict[str, Json]:
     """
     Render *record* as the value of a SARIF document.
 
@@ -31,8 +49,9 @@ def sarif(record: RunRecord, *, rules: Mapping[str, Rule], version: str, prefix:
         rules: What is known of contracts and error codes, by id.
         version: Version of this product.
         prefix: The project's folder from the root of the repository; empty where they are the same.
+        decision: What the gate says of the run: then its changes are the results, and its exit code that of the run.
     """
-    found = problems(record, prefix=prefix)
+    found = problems(record, prefix=prefix) if decision is None else decided_problems(record, decision, prefix=prefix)
     asked = {finding.contract for verdict in record.results for finding in verdict.findings}
     by_id = {_id(name): rules.get(name, _NO_RULE) for name in sorted(asked | {problem.rule for problem in found})}
     driver = {
@@ -45,7 +64,10 @@ def sarif(record: RunRecord, *, rules: Mapping[str, Rule], version: str, prefix:
     run = {
         "tool": {"driver": driver},
         "invocations": [
-            {"executionSuccessful": not record.totals.could_not_check, "exitCode": record.exit_code},
+            {
+                "executionSuccessful": not record.totals.could_not_check,
+                "exitCode": record.exit_code if decision is None else decision.exit_code,
+            },
         ],
         "results": [_result(problem, places, seen) for problem in found],
         "columnKind": "unicodeCodePoints",
@@ -58,6 +80,7 @@ def sarif(record: RunRecord, *, rules: Mapping[str, Rule], version: str, prefix:
             "broken": record.totals.broken,
             "known": record.totals.known,
             "couldNotCheck": record.totals.could_not_check,
+            **({} if decision is None else _decided(decision)),
         },
     }
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
@@ -100,10 +123,28 @@ def _result(problem: Problem, places: Mapping[str, int], seen: dict[str, int]) -
     }
     if problem.file:
         result["locations"] = [_location(problem)]
-    if problem.kind == "known":
-        why = "the baseline records this failure, for the same trial of the same recording"
+    if problem.change is not None:
+        result["properties"] |= {"change": problem.change.change, "cause": one_line(problem.change.cause)}
+    if problem.kind in _SUPPRESSED:
+        why = _SUPPRESSED[problem.kind]
+        if problem.change is not None and problem.change.quarantined:
+            why += f" ({message_text(one_line(problem.change.quarantined))})"
         result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": why}]
     return result
+
+
+def _decided(decision: Decision) -> dict[str, Json]:
+    return {
+        "decision": decision.decision,
+        "compared": decision.compared,
+        "needsTrials": decision.needs_trials,
+        "statistics": [_statistic(one) for one in decision.statistics],
+    }
+
+
+def _statistic(one: Statistic) -> dict[str, Json]:
+    told: dict[str, Json] = msgspec.to_builtins(one)
+    return told | {name: one_line(told[name]) for name in ("agent", "model", "set", "case", "contract")}
 
 
 def _location(problem: Problem) -> dict[str, Json]:

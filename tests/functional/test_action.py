@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import jsonschema
 import pytest
 import yaml
 
+from harness.reports.documents import schema_of
 from harness.testing.project import ScratchProject
 
 ROOT = Path(__file__).parent.parent.parent
@@ -111,13 +113,119 @@ def runner(project: ScratchProject, tmp_path_factory: pytest.TempPathFactory) ->
     return Runner(tmp_path_factory.mktemp("runner"), project.folder)
 
 
-def replay(runner: Runner, **values: str) -> Ran:
-    """Run the step that replays, with the inputs' defaults."""
+def gate(runner: Runner, **values: str) -> Ran:
+    """Run the step that replays, with the inputs' defaults: it holds the matrix against the baseline."""
     defaults = {f"inputs_{name}": str(about["default"]) for name, about in ACTION["inputs"].items()}
     return runner.run(STEPS["Replay and report"], **(defaults | {"inputs_harness": "harness"} | values))
 
 
+def replay(runner: Runner, **values: str) -> Ran:
+    """Run the same step where it is to run only."""
+    return gate(runner, inputs_check="run", **values)
+
+
+UNCLOSED = r'text=reply.text + "\n\n```python\nprint(7)"'
+"""An answer with a fence that nobody closes."""
 REPORTS = ["comment.md", "junit.xml", "report.json", "report.md", "tapegate.sarif"]
+
+
+@pytest.fixture
+def accepted(project: ScratchProject) -> ScratchProject:
+    """The recorded project with a baseline."""
+    for words in (("run",), ("accept", "--reason", "first")):
+        assert 0 == project.harness(*words).exit_code
+    return project
+
+
+def test_the_gate_is_what_the_action_runs(runner: Runner, accepted: ScratchProject) -> None:
+    """Nothing changed: every report is there, the summary says so, and nothing is annotated."""
+    ran = gate(runner)
+
+    assert ({"exit-code": "0", "reports": f"{runner.workspace}/tapegate-reports"}, 0) == (ran.outputs, ran.code), (
+        ran.err
+    )
+    reports = runner.workspace / "tapegate-reports"
+    assert sorted([*REPORTS, "decision.json"]) == sorted(path.name for path in reports.iterdir())
+    jsonschema.validate(json.loads((reports / "decision.json").read_text()), schema_of("gate"))
+    assert [] == ran.commands
+    assert "PASS  1 trials compared (exit 0)" in ran.log
+    assert ran.summary.startswith(
+        "## tapegate: PASS\n\n1 trials held against the baseline, 0 changes block (exit 0). Nothing changed.\n"
+    )
+
+
+def test_a_regression_is_annotated_with_its_cause(runner: Runner, accepted: ScratchProject) -> None:
+    """At the line of its golden case; the comment says what to do where the change is meant."""
+    accepted.replace("agents/example/agent.py", "text=reply.text", UNCLOSED)
+    ran = gate(runner)
+
+    (command,) = ran.commands
+    found = re.match(
+        r"::error file=([^,]+),line=(\d+),title=REGRESSION CX15 \(cause code\)::REGRESSION CX15: ", command
+    )
+    assert "id: weather" in (runner.workspace / found[1]).read_text().splitlines()[int(found[2]) - 1]
+    assert (0, "1") == (ran.code, ran.outputs["exit-code"])
+    assert ran.summary.startswith("## tapegate: REGRESSED\n")
+    reports = runner.workspace / "tapegate-reports"
+    comment = (reports / "comment.md").read_text()
+    assert comment.startswith("<!-- tapegate-report -->\n## tapegate: REGRESSED\n")
+    assert (
+        "- REGRESSION `CX15` `example × scripted on smoke/weather, trial 0`, cause: `code`, answered by: scripted"
+        in comment
+    )
+    assert 'accept with: `harness run && harness accept --reason "…"`' in comment
+    root = ET.parse(reports / "junit.xml").getroot()
+    assert ("1", "regressed") == (
+        root.get("failures"), root.find("testsuite[@name='gate']/properties/property[@name='decision']").get("value"),
+    )  # fmt: skip
+    run = json.loads((reports / "tapegate.sarif").read_text())["runs"][0]
+    assert [("CX15", "code")] == [(one["ruleId"], one["properties"]["cause"]) for one in run["results"]]
+
+
+def test_a_deleted_case_is_annotated_at_its_file(runner: Runner, accepted: ScratchProject) -> None:
+    """What no trial shows is a problem all the same, in every report."""
+    content = accepted.path("goldensets/smoke.yaml").read_text()
+    accepted.write("goldensets/smoke.yaml", content.replace("id: weather", "id: other"))
+    script = accepted.path("goldensets/scripts/smoke/example/weather.yaml")
+    script.rename(script.with_name("other.yaml"))
+    cassette = accepted.path("cassettes/example/scripted/smoke/weather.0.yaml")
+    cassette.rename(cassette.with_name("other.0.yaml"))
+    ran = gate(runner)
+
+    assert "1" == ran.outputs["exit-code"], ran.log
+    (command,) = ran.commands
+    assert command.startswith("::error file=goldensets/smoke.yaml,title=MISSING gate-missing (cause golden)::MISSING ")
+    root = ET.parse(runner.workspace / "tapegate-reports" / "junit.xml").getroot()
+    assert ["example × scripted on smoke/weather"] == [
+        case.get("name") for case in root.iter("testcase") if case.find("failure") is not None
+    ]
+
+
+def test_without_a_baseline_the_gate_decides_nothing_and_says_so(runner: Runner) -> None:
+    """Exit 4, no report, and one annotation."""
+    ran = gate(runner)
+
+    assert ("4", ["::error title=tapegate::there was nothing to report; the log of this step says why"]) == (
+        ran.outputs["exit-code"], ran.commands,
+    )  # fmt: skip
+    assert [] == list((runner.workspace / "tapegate-reports").iterdir())
+
+
+def test_words_reach_the_gate(runner: Runner, accepted: ScratchProject) -> None:
+    """A policy in a file, by the input for words."""
+    accepted.replace("agents/example/agent.py", "text=reply.text", UNCLOSED)
+    accepted.write("gate.toml", 'advisory = ["CX15"]\n')
+    ran = gate(runner, inputs_arguments="--policy gate.toml")
+
+    assert ("0", []) == (ran.outputs["exit-code"], ran.commands), ran.log
+    assert "Policy: `gate.toml`." in ran.summary
+
+
+def test_a_check_that_is_neither_is_red(runner: Runner) -> None:
+    """A misspelt input is exit 2, and nothing runs."""
+    ran = gate(runner, inputs_check="gaet")
+
+    assert ("2", True) == (ran.outputs["exit-code"], "the input check is neither gate nor run" in ran.err)
 
 
 def test_a_green_run_leaves_every_report_and_no_annotation(runner: Runner) -> None:
@@ -185,10 +293,10 @@ def test_a_run_that_cannot_be_checked_says_so(runner: Runner, project: ScratchPr
 def test_no_run_at_all_is_red_and_leaves_no_old_report(runner: Runner) -> None:
     """Wrong words are exit 2; yesterday's reports are not shown for today's."""
     replay(runner)
-    ran = replay(runner, inputs_run="nosuchset")
+    ran = replay(runner, inputs_arguments="nosuchset")
 
     assert "2" == ran.outputs["exit-code"]
-    assert ["::error title=tapegate::there was no run to report; the log of this step says why"] == ran.commands
+    assert ["::error title=tapegate::there was nothing to report; the log of this step says why"] == ran.commands
     assert [] == list((runner.workspace / "tapegate-reports").iterdir())
     assert "error[no-such-set]" in ran.err
 
@@ -197,14 +305,14 @@ def test_a_project_in_a_folder_is_annotated_from_the_root(runner: Runner, projec
     """GitHub knows files by their path from the root of the repository."""
     project.replace("goldensets/smoke.yaml", "all: [7]", "all: [8]")
     runner.workspace = project.folder.parent
-    ran = replay(runner, inputs_project=project.folder.name, inputs_run="smoke --agent example")
+    ran = replay(runner, inputs_project=project.folder.name, inputs_arguments="smoke --agent example")
 
     assert ran.commands[0].startswith(f"::error file={project.folder.name}/goldensets/smoke.yaml,line=")
 
 
 def test_words_of_a_run_are_words_and_no_shell(runner: Runner) -> None:
     """What stands in an input is never evaluated."""
-    ran = replay(runner, inputs_run="smoke; touch $(echo pwned) `touch pwned` *")
+    ran = replay(runner, inputs_arguments="smoke; touch $(echo pwned) `touch pwned` *")
 
     assert ran.outputs["exit-code"] == "2"
     assert not (runner.workspace / "pwned").exists()

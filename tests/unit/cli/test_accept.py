@@ -21,8 +21,10 @@ def test_the_newest_run_becomes_the_baseline(project, harness):
     ended = harness("accept", "--reason", "first baseline")
     assert (ended.code, ended.out, ended.err) == (
         ExitCode.PASS,
-        f"accepted 2 cells of run {run}; 2 new trajectories\n"
-        "  wrote reports/baselines/shared.json\n  wrote reports/baselines/trajectories/shared.json\n",
+        (
+            f"accepted 2 cells of run {run}; 2 new trajectories\n"
+            "  wrote reports/baselines/shared.json\n  wrote reports/baselines/trajectories/shared.json\n"
+        ),
         "\nhint: commit reports/baselines\n",
     )
     cases = load_baseline(baseline_path(project / "reports", "shared")).agents["lean_react"]["scripted"].cases

@@ -42,7 +42,8 @@ def test_what_is_inconclusive_says_what_would_settle_it() -> None:
     flaky = msgspec.structs.replace(BROKEN, change="flaky", exit_code=5)
 
     assert render_decision(decide("r1", 1, [flaky], 3)).endswith(
-        "INCONCLUSIVE  1 trials compared, 1 blocking (exit 5); about 3 recordings of each case would settle it"
+        "INCONCLUSIVE  1 trials compared, 1 blocking (exit 5); about 3 recordings of each case, on each side, would settle it"
+        '\n\nhint: record more trials of what is open, or, where it is as you want it: `harness accept r1 --reason "…"`'
     )
 
 
