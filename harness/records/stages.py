@@ -26,6 +26,7 @@ _PROGRESS: dict[str, Stage] = {
     "initializing": "understanding",
     "thinking": "planning",
     "verifying": "querying",
+    "correcting": "planning",
     "summarizing": "synthesising",
     "completed": "synthesising",
 }
@@ -39,9 +40,9 @@ _PHASES: dict[str, Stage] = {
     "replan": "planning",
     "solve": "planning",
     "improve": "planning",
+    "correct": "planning",
     "execute": "querying",
     "verify": "querying",
-    "correct": "querying",
     "respond": "synthesising",
     "answer": "synthesising",
     "summary": "synthesising",
