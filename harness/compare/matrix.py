@@ -15,7 +15,7 @@ from harness.records.trajectory import Call, Divergence, Turn
 
 Differ = Callable[[CaseVerdict, CaseVerdict], Divergence | None]
 """Tells where the trajectories of two trials part, None where they do not; raises LookupError where one has no trace."""
-MOST_TEXT = 300
+MOST_TEXT = 160
 """Characters of a text of a turn that are kept: the trace has the whole."""
 MOST_CALLS = 12
 

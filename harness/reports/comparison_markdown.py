@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -30,11 +32,14 @@ from harness.reports.comparison_rows import (
     work_table,
 )
 from harness.reports.documents import full
-from harness.reports.escaping import markdown_code
+from harness.reports.escaping import json_text, markdown_code
 from harness.reports.screen import clip, one_line
 from harness.reports.trajectories import code_span
 
+Json = Any
 _MOST_COLUMNS = 400
+_MOST_JSON = 400
+"""Characters of a value of JSON that stands in one line."""
 _PLAIN = frozenset({"kept", "unchecked"})
 _MOST_PARTINGS = 3
 """Partings of one case that are written out."""
@@ -54,8 +59,8 @@ def comparison_markdown(comparison: Comparison) -> str:
 
 
 def comparison_json(comparison: Comparison) -> str:
-    """*comparison* as a JSON document that is read by people as well: two blanks a level."""
-    return msgspec.json.format(msgspec.json.encode(full(comparison)), indent=2).decode() + "\n"
+    """*comparison* as a JSON document whose changes can be read: what fits stands in one line, the rest is broken up."""
+    return json_text("\n".join(_broken_up(full(comparison), ""))) + "\n"
 
 
 def write_comparison(reports: Path, set_name: str, comparison: Comparison) -> list[Path]:
@@ -83,6 +88,23 @@ def write_comparison(reports: Path, set_name: str, comparison: Comparison) -> li
 def comparison_path(reports: Path, set_name: str, suffix: str) -> Path:
     """Where the comparison of a set stands."""
     return reports / "comparison" / f"{set_name}.{suffix}"
+
+
+def _broken_up(value: Json, indent: str) -> Iterator[str]:
+    line = json.dumps(value, ensure_ascii=False)
+    if len(line) <= _MOST_JSON or not isinstance(value, dict | list):
+        yield line
+        return
+    open_, close = "{}" if isinstance(value, dict) else "[]"
+    items = list(value.items()) if isinstance(value, dict) else [(None, item) for item in value]
+    yield open_
+    for number, (key, item) in enumerate(items):
+        first, *rest = _broken_up(item, f"{indent}  ")
+        lines = [first if key is None else f"{json.dumps(key, ensure_ascii=False)}: {first}", *rest]
+        lines[-1] += "," if number < len(items) - 1 else ""
+        yield f"{indent}  {lines[0]}"
+        yield from lines[1:]
+    yield f"{indent}{close}"
 
 
 def _generated(set_name: str, comparison: Comparison) -> str:

@@ -150,7 +150,7 @@ def test_why_they_differ_is_asked_within_a_group():
     assert [("deep", "lean", "S1"), ("deep", "lean", "S2")] == asked
     assert [1, 0] == [len(row.why) for row in found.matrix]
     assert "they do" == found.matrix[0].why[0].divergence.because
-    assert 300 == len(found.matrix[0].why[0].divergence.a.text)
+    assert 160 == len(found.matrix[0].why[0].divergence.a.text)
 
 
 @given(st.permutations(range(23)))

@@ -77,8 +77,8 @@ def test_long_texts_of_turns_are_cut():
     (part,) = row.why
     shown = part.divergence.a
 
-    assert (300, 300, 12) == (len(shown.text), len(shown.thinking), len(shown.calls))
-    assert ("x" * 299 + "…", "z" * 299 + "…") == (shown.text, shown.calls[0].result)
+    assert (160, 160, 12) == (len(shown.text), len(shown.thinking), len(shown.calls))
+    assert ("x" * 159 + "…", "z" * 159 + "…") == (shown.text, shown.calls[0].result)
     assert shown.calls[0].args.startswith("{'text': 'yyy")
-    assert 300 == len(shown.calls[0].args)
+    assert 160 == len(shown.calls[0].args)
     assert None is part.divergence.b

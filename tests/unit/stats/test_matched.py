@@ -65,7 +65,7 @@ def test_too_few_trials_see_nothing() -> None:
 
 
 def test_trials_needed_by_hand() -> None:
-    """Eleven cases that both sides failed once: (z · √(11 · 2 · 2/9) / 11 / 0.1)² = 31.7…"""
+    """Eleven cases that both sides failed once: (z · √(11 · 2 · 2/9) / 11 / 0.1)² is just below 32."""
     cases = [(Tally(0, 1), Tally(0, 1))] * 11
     exact = (REACH * sqrt(11 * 2 * Fraction(2, 9)) / 11 / 0.1) ** 2
 
