@@ -74,8 +74,17 @@ def rubric(
     if not view.finals:
         return
     asked = _rubric_questions({"criterion": criterion, "model": model, "votes": votes, "evidence": evidence})
+    notes = []
     for question in asked:
-        yield from _judged(view, question)
+        found = _answer_to(view, question)
+        if found is None or found.verdict == "none":
+            yield _unanswered(view, question, found)
+        elif found.verdict == "pass":
+            notes.append((f"“{_short(question.text)}”: {found.because} ({_who(found)})", found.answered_by))
+        else:
+            yield _broken(view, found, f"“{_short(question.text)}”: {found.because} ({_who(found)})")
+    if notes:
+        yield Triggered("; ".join(note for note, _ in notes), notes[0][1])
 
 
 @contract(
@@ -103,16 +112,6 @@ def similar_meaning(view: TrialView, *, text: str, at_least: float, model: str, 
         yield _broken(view, found, f"{said} ({_who(found)})")
     else:
         yield Triggered(f"likeness {found.score:.3f}, at least {least:.3f} ({_who(found)})", found.answered_by)
-
-
-def _judged(view: TrialView, question: Question) -> Iterator[Found]:
-    found = _answer_to(view, question)
-    if found is None or found.verdict == "none":
-        yield _unanswered(view, question, found)
-    elif found.verdict == "pass":
-        yield Triggered(f"{found.because} ({_who(found)})", found.answered_by)
-    else:
-        yield _broken(view, found, f"“{_short(question.text)}”: {found.because} ({_who(found)})")
 
 
 def _answer_to(view: TrialView, question: Question) -> Judgement | None:

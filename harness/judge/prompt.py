@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from harness.records.digest import canonical_json
@@ -49,9 +49,12 @@ EVIDENCE block with that block's number.
 """,
 }
 _FORM = """\
-Reply with one JSON object and nothing else, such as
-{"verdict": "pass", "evidence": [{"event": EVENT, "quote": "words copied from that block"}], "why": "one sentence"}
-or {"verdict": "fail", "evidence": [], "why": "one sentence"}"""
+Reply with one JSON object and nothing else. For example, with the criterion "The answer gives the number of visitors",
+the answer "There were 31 visitors." and EVIDENCE 1 "Monday: 31 people came.":
+{"verdict": "pass", "evidence": [{"event": EVENT, "quote": "QUOTE"}], "why": "31 is the number of Monday."}
+and with the answer "There were many visitors.":
+{"verdict": "fail", "evidence": [], "why": "It gives no number."}"""
+_EXAMPLE: dict[Cite, tuple[str, str]] = {"trace": ("1", "31 people came"), "answer": ("0", "31 visitors")}
 
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _BLANK_LETTERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")
@@ -99,7 +102,7 @@ def messages(question: Question, subject: Subject) -> tuple[Message, ...]:
     shown, left_out = _evidence(subject.blocks)
     mark = mark_of(PROMPT_FORMAT, question.text, question.cite, *data, shown)
     asked = _asked(question.text, data, shown, left_out, mark)
-    return (Message("system", system_of(question.cite)), *_examples(question.cite), Message("user", asked))
+    return (Message("system", system_of(question.cite)), Message("user", asked))
 
 
 def _asked(criterion: str, data: Sequence[str], shown: Sequence[tuple[str, int]], left_out: int, mark: str) -> str:
@@ -118,21 +121,10 @@ def _asked(criterion: str, data: Sequence[str], shown: Sequence[tuple[str, int]]
     return "\n".join(lines)
 
 
-def _examples(cite: Cite) -> Iterator[Message]:
-    """Two questions with the replies that are wanted, made up by us: small models learn the form from them alone."""
-    told = [('count_visitors {"day":"Monday"}\n{"day":"Monday","visitors":31}', 0)]
-    event, quote = (1, '\\"visitors\\":31') if cite == "trace" else (0, "31 visitors")
-    passed = f'{{"verdict": "pass", "evidence": [{{"event": {event}, "quote": "{quote}"}}], "why": "It gives the count of the day."}}'
-    failed = '{"verdict": "fail", "evidence": [], "why": "It gives no count."}'
-    for answer, reply in (("There were 31 visitors on Monday.", passed), ("There were many visitors.", failed)):
-        data = ("How many visitors came on Monday?", answer)
-        yield Message("user", _asked("The answer gives the number of visitors.", data, told, 0, "0" * MARK_CHARS))
-        yield Message("assistant", reply)
-
-
 def system_of(cite: Cite) -> str:
     """The rules that the judge is given; *cite* says what it may quote."""
-    return _RULES + _WHERE[cite] + _FORM.replace("EVENT", "1" if cite == "trace" else "0")
+    event, quote = _EXAMPLE[cite]
+    return _RULES + _WHERE[cite] + _FORM.replace("EVENT", event).replace("QUOTE", quote)
 
 
 def _block(title: str, text: str, mark: str) -> list[str]:
