@@ -1,4 +1,7 @@
-"""Show how the trajectories of two runs differ, turn by turn; with two --agent, how two designs do on the same cases."""
+"""
+Show how the trajectories of two runs differ, turn by turn; with two --agent, how two designs do on the same cases; of one
+run, how its trials differ from the accepted trajectories.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what `harness diff` takes."""
     parser.add_argument(
-        "runs", nargs="+", metavar="RUN", help="two runs, by id, unique part of it, or folder; one with two --agent"
+        "runs",
+        nargs="+",
+        metavar="RUN",
+        help="two runs, by id, unique part of it, or folder; one alone is held against what is accepted",
     )
     parser.add_argument("--case", action="append", default=[], metavar="GLOB", help="only cases whose id matches")
     parser.add_argument("--set", action="append", default=[], metavar="SET", help="only this golden set")
@@ -39,13 +45,15 @@ def run(args: argparse.Namespace, output: Output) -> ExitCode:
     """Compare; that trajectories differ is no failure, so the exit code says only whether all could be compared."""
     from pathlib import Path
 
+    from harness.cli.accepted import against_accepted
     from harness.config import load_config
     from harness.diff.pairs import Choice, paired
     from harness.reports.runs import find_run, read_results, runs_folder
     from harness.reports.trajectories import render_diff, render_diff_markdown
 
     _check(args)
-    runs = runs_folder(load_config(Path.cwd()).reports)
+    config = load_config(Path.cwd())
+    runs = runs_folder(config.reports)
     folders = [find_run(runs, name) for name in args.runs]
     choice = Choice(
         agents=tuple(args.agent),
@@ -57,7 +65,10 @@ def run(args: argparse.Namespace, output: Output) -> ExitCode:
     pairs = paired(read_results(folders[0]), read_results(folders[-1]), choice)
     if not pairs.both:
         raise _nothing(folders, pairs)
-    document = _compared(folders[0], folders[-1], pairs)
+    if len(folders) == 1 and not _two(args):
+        document = against_accepted(config, folders[0], [verdict for verdict, _ in pairs.both])
+    else:
+        document = _compared(folders[0], folders[-1], pairs)
     if output.as_json:
         output.document(document)
     elif args.format == "markdown":
@@ -68,17 +79,15 @@ def run(args: argparse.Namespace, output: Output) -> ExitCode:
 
 
 def _check(args: argparse.Namespace) -> None:
-    two = max(len(args.agent), len(args.model)) == 2
     if len(args.runs) > 2 or len(args.agent) > 2 or len(args.model) > 2:
         raise UsageError(
             "bad-arguments", "harness diff compares two runs, agents or models", hint="`harness diff --help`"
         )
-    if len(args.runs) == 1 and not two:
-        raise UsageError(
-            "bad-arguments",
-            "one run has nothing to be compared with",
-            hint="name a second run, or two agents of this one: `--agent A --agent B`",
-        )
+
+
+def _two(args: argparse.Namespace) -> bool:
+    """Whether two agents or models are told apart."""
+    return max(len(args.agent), len(args.model)) == 2
 
 
 def _compared(first: Path, second: Path, pairs: Pairs) -> DiffDocument:

@@ -10,6 +10,10 @@ from harness.records.accepted import Did, Step, arguments
 from harness.records.trajectory import Call, Diff, Trajectory, Turn
 
 
+_PURPOSE = "tools"
+"""What the turns of a way are called: why a model was asked is not kept."""
+
+
 class Closest(NamedTuple):
     """The accepted way, by its position from 0, that takes the fewest edits to what a trial did."""
 
@@ -41,7 +45,7 @@ def as_trajectory(way: Did) -> Trajectory:
     """*way* as a trajectory of which nothing but the calls is known."""
     return Trajectory(
         turns=tuple(
-            Turn(leg=step.leg, calls=tuple(Call(tool=tool, args=args) for tool, args in step.calls))
+            Turn(leg=step.leg, purpose=_PURPOSE, calls=tuple(Call(tool=tool, args=args) for tool, args in step.calls))
             for step in way.steps
         )
     )

@@ -150,10 +150,17 @@ class TrialDiff(msgspec.Struct, frozen=True, kw_only=True):
     same: bool
     """Whether the agent did the same to the same end; what it was given, and the cost, may differ."""
     diff: Diff
+    closest: int | None = None
+    """Which of the accepted ways through the case the trial is held against, from 1; None where two runs are compared."""
+    accepted: int | None = None
+    """How many ways through the case are accepted; None where two runs are compared."""
 
 
 class DiffDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """`harness diff`: two runs, trials that are in both, and those that could not be compared."""
+    """
+    `harness diff`: two runs, trials that are in both, and those that could not be compared. Of one run, *a* stands for what
+    is accepted, and *only_b* for trials of cases that have no accepted way.
+    """
 
     a: str
     b: str

@@ -78,7 +78,7 @@ def _longest_ticks(text: str) -> int:
 
 def _drawn(trial: TrialDiff, width: int, paint: Paint) -> list[str]:
     drawn: list[str] = []
-    for sign, level, text in _lines(trial.diff):
+    for sign, level, text in _lines(trial.diff, answered=trial.closest is None):
         margin = f"{sign} {'  ' * level}"
         lines = wrap(clip(one_line(text), _MOST_COLUMNS), width, indent=margin, later=f"{margin}    ").split("\n")
         drawn += [paint(line, _COLOURS[sign]) if sign in _COLOURS else line for line in lines]
@@ -87,7 +87,8 @@ def _drawn(trial: TrialDiff, width: int, paint: Paint) -> list[str]:
     return drawn
 
 
-def _lines(diff: Diff) -> Iterator[_Line]:
+def _lines(diff: Diff, *, answered: bool) -> Iterator[_Line]:
+    """*answered*: the answers of both sides are known; of an accepted way they are not."""
     yield _Line(" ", 0, _counts(diff) + _delta(diff.tokens, diff.cost_usd))
     if diff.divergence is not None:
         yield _Line(" ", 0, f"they part at step {diff.divergence.step}: {diff.divergence.because}")
@@ -99,7 +100,8 @@ def _lines(diff: Diff) -> Iterator[_Line]:
         else:
             for edit in edits:
                 yield from _edit_lines(edit)
-    yield from _answer(diff.answer)
+    if answered:
+        yield from _answer(diff.answer)
 
 
 def _setup(changes: Sequence[Change]) -> Iterator[_Line]:
@@ -251,6 +253,8 @@ def _delta(tokens: Usage, cost_usd: float | None) -> str:
 
 def _name(trial: TrialDiff) -> str:
     one, other = _cell(trial.a, trial.provenance_a), _cell(trial.b, trial.provenance_b)
+    if trial.closest is not None:
+        return f"{other}, against accepted way {trial.closest} of {trial.accepted}"
     return one if one == other else f"{one} → {other}"
 
 

@@ -96,6 +96,36 @@ def test_a_trial_without_a_trace_is_named(project, harness, run):
     )
 
 
+def test_one_run_is_held_against_what_is_accepted(project, harness, run):
+    """The closest of the accepted ways is named, and only what was done is compared."""
+    harness("accept", "--reason", "first")
+    same = harness("diff", run)
+    assert (same.code, same.out) == (ExitCode.PASS, "2 trials compared: 2 the same, 0 different\n")
+
+    altered(project, run, "changed", '"city":"Berlin"', '"city":"Bern"')
+    ended = harness("diff", "changed", "--case", "S1*")
+    assert (ended.code, ended.err) == (ExitCode.PASS, "")
+    assert ended.out.startswith("DIFFERS lean_react × scripted shared/S1-en, against accepted way 1 of 1\n")
+    assert '  they part at step 1: `get_weather` with `city` "Berlin", against "Bern"\n' in ended.out
+    assert "the answer" not in ended.out
+    document = harness("diff", "changed", "--json").document
+    jsonschema.validate(document, schema_of("diff"))
+    assert [("accepted", 1, 1, False), ("accepted", 1, 1, True)] == [
+        (document["a"], trial["closest"], trial["accepted"], trial["same"]) for trial in document["trials"]
+    ]
+
+
+def test_one_run_without_anything_accepted_is_no_success(project, harness, run):
+    """Exit 4, with the ways to compare it."""
+    ended = harness("diff", run)
+
+    assert (ended.code, ended.out) == (ExitCode.NOTHING_COMPARED, "")
+    assert ended.err == (
+        f"error[nothing-to-diff]: no trajectory is accepted for any of the 2 trials of {run}\n\n"
+        'hint: name a second run, two agents of this one (`--agent A --agent B`), or `harness accept --reason "…"` first\n'
+    )
+
+
 def test_nothing_in_common_is_no_success(project, harness, run):
     """Exit 4, with what each run has."""
     ended = harness("diff", run, run, "--agent", "lean_react", "--agent", "deep_think")
@@ -124,8 +154,6 @@ def test_differently_named_sides_are_hinted_at(project, harness, run):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("{run}",), "one run has nothing to be compared with"),
-        (("{run}", "--agent", "lean_react"), "one run has nothing to be compared with"),
         (("{run}", "{run}", "{run}"), "harness diff compares two runs, agents or models"),
         (("{run}", "{run}", *("--model", "m") * 3), "harness diff compares two runs, agents or models"),
         (("{run}", "{run}", "--trial", "-1"), "argument --trial: `-1` is no whole number of at least 0"),
