@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from harness.diff.trajectories import diff
 from harness.records.accepted import Did, Step, arguments
-from harness.records.trajectory import Call, Diff, Trajectory, Turn
-
+from harness.records.trajectory import Call, Diff, Edit, Trajectory, Turn
 
 _PURPOSE = "tools"
 """What the turns of a way are called: why a model was asked is not kept."""
@@ -52,9 +51,10 @@ def as_trajectory(way: Did) -> Trajectory:
 
 
 def _edits(found: Diff) -> int:
-    """How much differs: turns that do not match, and within them calls and arguments that do not."""
-    return sum(
-        1000 + sum(1 + len(call.changes) for call in edit.calls if call.kind != "match")
-        for edit in found.edits
-        if edit.kind != "match"
-    )
+    """How much differs: turns that do not match before calls that come or go, and these before arguments that change."""
+    return sum(_weight(edit) for edit in found.edits if edit.kind != "match")
+
+
+def _weight(edit: Edit) -> int:
+    calls = [call for call in edit.calls if call.kind != "match"]
+    return 1000 + sum(100 if call.kind in {"insert", "delete"} else 1 + len(call.changes) for call in calls)
