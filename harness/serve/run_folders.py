@@ -153,10 +153,10 @@ class Following:
         while True:
             manifest = await asyncio.to_thread(_manifest, self._folder)  # first: what is read next is then all of it
             content = await asyncio.to_thread(self._more)
-            for line in content:
+            for line in content or ():
                 number += 1
                 yield _verdict_line(line, number)
-            if content:
+            if content is not None:
                 silent = 0.0
             elif manifest is not None and manifest.exit_code is not None:
                 yield _encoded({
@@ -173,14 +173,16 @@ class Following:
     async def close(self) -> None:
         """Nothing goes on behind it: whoever reads no further has ended it."""
 
-    def _more(self) -> list[bytes]:
-        """The whole lines that have come since, in pieces of a bounded size; a torn last one waits for its rest."""
+    def _more(self) -> list[bytes] | None:
+        """The whole lines of the next piece, a torn last one kept for later; None where nothing has come."""
         try:
             with (self._folder / RESULTS).open("rb") as file:
                 file.seek(self._offset)
                 piece = file.read(_PIECE_BYTES)
         except OSError:
-            return []
+            return None
+        if not piece:
+            return None
         self._offset += len(piece)
         *whole, self._rest = (self._rest + piece).split(b"\n")
         return [line for line in whole if line.strip()]
