@@ -27,7 +27,7 @@ from harness.models.scripted.server import ScriptedServer
 from harness.records.messages import Usage
 from harness.records.trace import Warned
 from harness.sources import Source, answered_by, check_source, open_source, provenance_of
-from harness.trials import SCRIPTED, PlayerTape, Project, replay, run_live, script_path
+from harness.trials import SCRIPTED, PlayerTape, Project, Sampler, replay, run_live, script_path
 
 if TYPE_CHECKING:
     from harness.models.recording import RecordingPort
@@ -70,6 +70,7 @@ def record(
     budget_usd: float | None = None,
     dry_run: bool = False,
     judge_only: bool = False,
+    sampler: Sampler | None = None,
     on_progress: Callable[[str], None] | None = None,
 ) -> RecordOutcome:
     """
@@ -84,6 +85,7 @@ def record(
         budget_usd: Stop before a trial once this much is spent, above 0; None: no bound.
         dry_run: Only say what would be recorded and what it would cost, by what the old cassettes cost.
         judge_only: Leave the trials as they are recorded; *base_url* is then the judge's server.
+        sampler: Trials of a case are recorded one after the other, and as many as it says.
         on_progress: Told of each trial before it is recorded.
 
     Raises:
@@ -104,8 +106,10 @@ def record(
     tally = _Tally()
     judge_url = base_url if judge_only else None
     with ScriptedServer() as server:
-        asyncio.run(_record_all(project, todo, mode, base_url, budget_usd, server, tally, tell))
-        asyncio.run(_record_judges(project, chosen.cells, mode, judge_url, budget_usd, server, tally, tell))
+        kept = [planned for planned in chosen.cells if planned not in todo] if sampler else []
+        asyncio.run(_record_all(project, kept, todo, mode, base_url, budget_usd, server, tally, tell, sampler))
+        there = [cell for cell in chosen.cells if not sampler or Path(project.cassette_path(cell.cell)).is_file()]
+        asyncio.run(_record_judges(project, there, mode, judge_url, budget_usd, server, tally, tell))
     project.close()
     return tally.outcome()
 
@@ -160,6 +164,7 @@ def _bill(project: Project, todo: Sequence[PlannedCell]) -> RecordOutcome:
 
 async def _record_all(
     project: Project,
+    kept: Sequence[PlannedCell],
     todo: Sequence[PlannedCell],
     mode: str,
     base_url: str | None,
@@ -167,24 +172,37 @@ async def _record_all(
     server: ScriptedServer,
     tally: _Tally,
     tell: Callable[[str], None],
+    sampler: Sampler | None,
 ) -> None:
     """Record *todo*, at most `concurrency` trials at once; a trial that is refused does not stop the others."""
-    queue = iter(enumerate(todo, start=1))
+    numbers = {planned.cell: number for number, planned in enumerate(todo, start=1)}
+    queue = iter(_by_case(todo) if sampler else [[planned] for planned in todo])
+
+    async def one(planned: PlannedCell) -> None:
+        name = project.relative(cassette_path(project.config.cassettes, planned.cell))
+        if budget_usd is not None and (tally.cost_usd or 0.0) >= budget_usd:
+            tally.refused.append(f"{name}: the budget of {budget_usd:g} USD is spent")
+            return
+        tell(f"{numbers[planned.cell]}/{len(todo)} {name}")
+        try:
+            await _record_one(project, planned, mode, base_url, server, tally)
+        except HarnessError as error:
+            where = f"{error.at.removeprefix(f'{project.config.root}/')}: " if error.at else ""
+            tally.refused.append(f"{name}: {where}{error.message}")
+        else:
+            tally.cassettes.append(name)
+            if sampler:
+                await sampler.recorded(planned)
 
     async def work() -> None:
-        for number, planned in queue:
-            name = project.relative(cassette_path(project.config.cassettes, planned.cell))
-            if budget_usd is not None and (tally.cost_usd or 0.0) >= budget_usd:
-                tally.refused.append(f"{name}: the budget of {budget_usd:g} USD is spent")
-                continue
-            tell(f"{number}/{len(todo)} {name}")
-            try:
-                await _record_one(project, planned, mode, base_url, server, tally)
-            except HarnessError as error:
-                where = f"{error.at.removeprefix(f'{project.config.root}/')}: " if error.at else ""
-                tally.refused.append(f"{name}: {where}{error.message}")
-            else:
-                tally.cassettes.append(name)
+        for trials in queue:
+            for planned in trials:
+                if sampler and not await sampler.goes_on(planned):
+                    break
+                await one(planned)
+
+    if sampler:
+        await sampler.begin(kept, todo)
 
     # a server on this machine has one slot, whose prompt cache trials at once would take from each other
     hosted = all(answered_by(project, planned.cell.model) == "live" for planned in todo)
@@ -198,6 +216,15 @@ async def _record_all(
             from harness.models.litellm_client import close_clients
 
             await close_clients()
+
+
+def _by_case(todo: Sequence[PlannedCell]) -> list[list[PlannedCell]]:
+    """The trials of *todo*, those of one case together."""
+    cases: dict[tuple[str, str, str, str], list[PlannedCell]] = {}
+    for planned in todo:
+        cell = planned.cell
+        cases.setdefault((cell.agent, cell.model, cell.set, cell.case), []).append(planned)
+    return list(cases.values())
 
 
 async def _record_judges(

@@ -65,6 +65,22 @@ class PlayerTape:
         return tuple([miss.key for miss in self._player.misses])
 
 
+class Sampler(Protocol):
+    """Decides while trials are recorded how many of a case are needed."""
+
+    async def begin(self, kept: Iterable[PlannedCell], todo: Iterable[PlannedCell]) -> None:
+        """Look at the recordings that are *kept*, before those *todo* are made."""
+        ...
+
+    async def goes_on(self, planned: PlannedCell) -> bool:
+        """Whether *planned* is to be recorded; if not, no later trial of its case is."""
+        ...
+
+    async def recorded(self, planned: PlannedCell) -> None:
+        """Look at the recording that was just made."""
+        ...
+
+
 class NoTape:
     """A live port has nothing to miss and nothing to leave."""
 

@@ -16,6 +16,7 @@ from harness.records.decision import Decision
 from harness.records.history import History
 from harness.records.messages import Usage
 from harness.records.run import Cell, Provenance, RunRecord, Trial
+from harness.records.sampling import Sampling
 from harness.records.trajectory import Diff
 
 Json = Any
@@ -98,6 +99,8 @@ class RecordDocument(msgspec.Struct, frozen=True, kw_only=True):
     """Trials that the command was to record."""
     dry_run: bool
     mode: Literal["missing", "stale", "all", "verify"] = "missing"
+    sequential: Sampling | None = None
+    """What a recording one trial after the other decided and saved; null without `--sequential`."""
 
 
 class AskDocument(msgspec.Struct, frozen=True, kw_only=True):
