@@ -98,7 +98,7 @@ def _replay(args: argparse.Namespace, output: Output) -> ExitCode:
     if output.as_json:
         output.document(record)
     else:
-        output.data(_rendered(config, record, out, output))
+        output.data(_rendered(config, record, out, output, elsewhere=bool(args.out)))
     return ExitCode(record.exit_code)
 
 
@@ -118,7 +118,7 @@ def _done(resumed: Path | None) -> set[Cell]:
     return {verdict.cell for verdict in read_results(resumed)} if resumed else set()
 
 
-def _rendered(config: Config, record: RunRecord, runs: Path, output: Output) -> str:
+def _rendered(config: Config, record: RunRecord, runs: Path, output: Output, *, elsewhere: bool) -> str:
     import os
 
     from harness.gate.baseline import baseline_path
@@ -129,11 +129,14 @@ def _rendered(config: Config, record: RunRecord, runs: Path, output: Output) -> 
     affected = render_affected(record, width=output.width, paint=output.paint)
     if affected and not record.results:
         return affected
+    folder = os.path.relpath(runs / record.run)
     rendered = render_run(
         record,
         width=output.width,
+        height=output.height,
         paint=output.paint,
         baselined=[name for name in sets if baseline_path(config.reports, name).is_file()],
-        folder=os.path.relpath(runs / record.run),
+        folder=folder,
+        name=folder if elsewhere else record.run,
     )
     return f"{affected}\n\n{rendered}" if affected else rendered

@@ -1,54 +1,66 @@
-"""A run on one screen: the table, then each broken contract with its evidence, then what to do next."""
+"""A run on one screen: the verdict, the table, what is wrong with its evidence, the worst first, and what to do next."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from shlex import quote
 
 from harness.records.finding import Finding
 from harness.records.messages import Usage
 from harness.records.run import CaseVerdict, RunRecord
-from harness.reports.screen import Paint, clip, one_line, plain, wrap
+from harness.reports.columns import display_width
+from harness.reports.screen import Paint, clip, one_line, plain, titled, wrap
 from harness.reports.table import table
 
 _HEADERS = ("agent", "model", "provenance", "cases", "known", "broken", "could not check", "calls", "tokens")
 _SHORT = ("agent", "model", "prov.", "cases", "known", "broken", "unchk", "calls", "tokens")
-_MOST_BROKEN = 8
-"""Broken trials that are shown in full; a screen holds no more."""
+_MOST_SHOWN = 8
+"""Broken trials that are shown where nothing says how many lines a screen has."""
 _RECORDABLE = frozenset({"cassette-missing", "cassette-miss", "cassette-format", "cassette-unreadable"})
 
 
 def render_run(
-    record: RunRecord, *, width: int = 80, paint: Paint = plain, baselined: Iterable[str] = (), folder: str = ""
+    record: RunRecord,
+    *,
+    width: int = 80,
+    height: int | None = None,
+    paint: Paint = plain,
+    baselined: Iterable[str] = (),
+    folder: str = "",
+    name: str = "",
 ) -> str:
     """
     Render *record* for people.
 
     Args:
         record: The run, marked with what is known.
-        width: Columns of the terminal.
+        width: Columns of the terminal, at least 20.
+        height: Lines of the terminal: no more is shown of what is wrong than fits, and one thing in any case. None
+            where nothing scrolls away.
         paint: What decorates words.
         baselined: Names of the sets that have a baseline.
         folder: Where the run was written, as the reader may open it.
+        name: What `harness report` finds the run by, if not by its id.
     """
     if not record.results:
         return (
-            paint("NOTHING RUN", "yellow")
-            + "  no declared cell matches\n\nhint: `harness list sets` shows what can run"
+            titled("NOTHING RUN", "no declared cell matches", width, paint=paint, colour="yellow")
+            + "\n\nhint: `harness list sets` shows what can run"
         )
-    broken = [v for v in record.results if v.verdict == "broken" and not v.known]
-    unchecked = [v for v in record.results if v.verdict == "could_not_check"]
-    parts = [
-        _table(record.results, width, paint),
-        *(_broken(verdict, width, paint) for verdict in broken[:_MOST_BROKEN]),
-        _more(broken, folder),
-        *(_unchecked(group, width, paint) for group in fold(unchecked)),
+    broken = _worst_first(v for v in record.results if v.verdict == "broken" and not v.known)
+    unchecked = fold(v for v in record.results if v.verdict == "could_not_check")
+    head = [_summary(record, width, paint), _table(record.results, width, paint)]
+    foot = [
         _never_triggered(record, width),
         _drifts(record.results, width),
-        _summary(record, width, paint),
-        _next_step(record, broken, unchecked, set(baselined)),
+        _next_step(record, broken, [group[0] for group in unchecked], set(baselined), name or record.run),
     ]
-    return "\n\n".join(part for part in parts if part)
+    room = (
+        None if height is None else height - 1 - sum(_lines(part, width) for part in (*head, *foot, "and more") if part)
+    )
+    evidence = _evidence(unchecked, broken, width=width, room=room, paint=paint, folder=folder)
+    return "\n\n".join(part for part in (*head, *evidence, *foot) if part)
 
 
 def render_verdict(verdict: CaseVerdict, *, width: int = 80, paint: Paint = plain) -> str:
@@ -116,14 +128,51 @@ def _name(verdict: CaseVerdict) -> str:
     return one_line(f"{verdict.agent} × {verdict.model}  {verdict.set}/{verdict.case}{trial}{fault}")
 
 
+def _evidence(
+    unchecked: Sequence[Sequence[CaseVerdict]],
+    broken: Sequence[CaseVerdict],
+    *,
+    width: int,
+    room: int | None,
+    paint: Paint,
+    folder: str,
+) -> Iterator[str]:
+    """What is wrong, the worst first: one thing, and then as much as *room* has lines for; the rest is counted."""
+    most = len(unchecked) + (_MOST_SHOWN if room is None else len(broken))
+    found: Iterator[tuple[int, str]] = chain(
+        ((len(group), _unchecked(group, width, paint)) for group in unchecked),
+        ((1, _broken(verdict, width, paint)) for verdict in broken),
+    )
+    left = sum(map(len, unchecked)) + len(broken)
+    for place, (trials, text) in enumerate(found):
+        room = None if room is None else room - _lines(text, width)
+        if place and (place >= most or (room is not None and room < 0)):
+            break
+        left -= trials
+        yield text
+    if left:
+        where = f"{one_line(folder)}/results.jsonl" if folder else "`--json`"
+        yield wrap(f"and {left} more trials that are not kept; {where} has all", width, later="  ")
+
+
+def _worst_first(broken: Iterable[CaseVerdict]) -> list[CaseVerdict]:
+    """Trials with more broken contracts before those with fewer, else in the order in which they ran."""
+    return sorted(broken, key=lambda verdict: -len(verdict.broken))
+
+
+def _lines(text: str, width: int) -> int:
+    """Lines of a terminal that *text* takes, and the empty one after it."""
+    return 1 + sum(max(1, -(-display_width(line) // width)) for line in text.split("\n"))
+
+
 def _broken(verdict: CaseVerdict, width: int, paint: Paint) -> str:
     findings = [finding for finding in verdict.findings if finding.state == "broken" and not finding.advisory]
-    lines = [_title("BROKEN", _name(verdict), width, paint, "red")]
-    lines += [_evidence(finding, verdict, width) for finding in findings]
+    lines = [titled("BROKEN", _name(verdict), width, paint=paint, colour="red")]
+    lines += [_finding(finding, verdict, width) for finding in findings]
     return "\n".join(lines)
 
 
-def _evidence(finding: Finding, verdict: CaseVerdict, width: int) -> str:
+def _finding(finding: Finding, verdict: CaseVerdict, width: int) -> str:
     where = [f"turn {finding.turn}"] if finding.turn is not None else []
     if finding.witness:
         seqs = ", ".join(map(str, finding.witness[:6])) + (", …" if len(finding.witness) > 6 else "")
@@ -137,13 +186,6 @@ def _evidence(finding: Finding, verdict: CaseVerdict, width: int) -> str:
     return "\n".join([*lines, f"    at {one_line(at)}"] if at else lines)
 
 
-def _more(broken: Sequence[CaseVerdict], folder: str) -> str:
-    if len(broken) <= _MOST_BROKEN:
-        return ""
-    where = f"{folder}/results.jsonl" if folder else "`--json`"
-    return f"and {len(broken) - _MOST_BROKEN} more broken trials; {where} has all"
-
-
 def _unchecked(group: Sequence[CaseVerdict], width: int, paint: Paint) -> str:
     first = group[0]
     failed = _failed_contract(first)
@@ -151,7 +193,7 @@ def _unchecked(group: Sequence[CaseVerdict], width: int, paint: Paint) -> str:
     count = f"{len(group)} trials" if len(group) > 1 else "1 trial"
     what = f"contract `{failed.contract}`" if failed else first.code or "no code"
     lines = [
-        _title("COULD NOT CHECK", one_line(f"{count}: {what}{cause}"), width, paint, "yellow"),
+        titled("COULD NOT CHECK", one_line(f"{count}: {what}{cause}"), width, paint=paint, colour="yellow"),
         wrap(_name(first), width, indent="  ", later="    "),
     ]
     lines += [
@@ -209,13 +251,8 @@ def _summary(record: RunRecord, width: int, paint: Paint) -> str:
         counts.append(f"{totals.could_not_check} could not be checked")
     ms = sum(verdict.replay_ms for verdict in record.results)
     word, colour = _headline(record)
-    rest = f"{', '.join(counts)}; run {record.run}{', partial' if record.partial else ''}, {ms:,.0f} ms"
-    return _title(word, rest, width, paint, colour)
-
-
-def _title(word: str, text: str, width: int, paint: Paint, colour: str) -> str:
-    """*word*, painted, and *text* behind it; wrapped as if it were not painted."""
-    return paint(word, colour) + wrap(text, width, indent=f"{word}  ", later="  ").removeprefix(word)
+    told = f"{', '.join(counts)}; run {one_line(record.run)}{', partial' if record.partial else ''}, {ms:,.0f} ms"
+    return titled(word, told, width, paint=paint, colour=colour)
 
 
 def _headline(record: RunRecord) -> tuple[str, str]:
@@ -227,18 +264,22 @@ def _headline(record: RunRecord) -> tuple[str, str]:
 
 
 def _next_step(
-    record: RunRecord, broken: Sequence[CaseVerdict], unchecked: Sequence[CaseVerdict], baselined: set[str]
+    record: RunRecord, broken: Sequence[CaseVerdict], unchecked: Sequence[CaseVerdict], baselined: set[str], name: str
 ) -> str:
     if unchecked:
         return "hint: mend what could not be checked first; nothing is known of those trials"
     if broken:
-        contract = next((f.contract for v in broken for f in v.findings if f.state == "broken" and not f.advisory), "")
         one = broken[0]
+        run = quote(one_line(name))
+        contract = quote(one_line(one.broken[0])) if one.broken else "CODE"
         again = f"harness run {quote(one.set)} --agent {quote(one.agent)} --case {quote(one.case)}"
-        return one_line(f"hint: run `{again}` again after mending {contract}")
+        return (
+            f"hint: `harness report {run} --format html` shows every step; `harness explain {contract}` says what is held\n"
+            f"      `{one_line(again)}` runs the first again"
+        )
     fresh = sorted({verdict.set for verdict in record.results} - baselined)
     if fresh and not record.partial:
         return one_line(
-            f'hint: `harness accept {record.run} --reason "…"` makes this the baseline of {", ".join(fresh)}'
+            f'hint: `harness accept {quote(name)} --reason "…"` makes this the baseline of {", ".join(fresh)}'
         )
     return ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -59,15 +61,15 @@ def record(*verdicts: CaseVerdict, partial: bool = False) -> RunRecord:
 
 
 def test_a_kept_run_says_so_and_how_to_make_it_the_baseline():
-    """The table, one line, one hint."""
+    """The verdict, the table, one hint."""
     assert (
         render_run(record(verdict("S1-de"), verdict("S1-en")), width=100)
         == """\
+KEPT  2 of 2 trials kept; run r1, 8 ms
+
 agent       model     provenance  cases  known  broken  could not check  calls  tokens
 ----------  --------  ----------  -----  -----  ------  ---------------  -----  ------
 lean_react  scripted  scripted      2/2      0       0                0      4   1,234
-
-KEPT  2 of 2 trials kept; run r1, 8 ms
 
 hint: `harness accept r1 --reason "…"` makes this the baseline of shared"""
     )
@@ -86,6 +88,8 @@ def test_a_broken_contract_comes_with_its_evidence():
     assert (
         found
         == """\
+BROKEN  1 of 2 trials kept, 1 broken; run r1, 8 ms
+
 agent       model     prov.     cases  known  broken  unchk  calls  tokens
 ----------  --------  --------  -----  -----  ------  -----  -----  ------
 lean_react  scripted  scripted    1/2      0       1      0      4   1,234
@@ -95,9 +99,8 @@ BROKEN  lean_react × scripted shared/S3-de
     events 4, 9)
     at goldensets/shared.yaml:48
 
-BROKEN  1 of 2 trials kept, 1 broken; run r1, 8 ms
-
-hint: run `harness run shared --agent lean_react --case S3-de` again after mending CX13"""
+hint: `harness report r1 --format html` shows every step; `harness explain CX13` says what is held
+      `harness run shared --agent lean_react --case S3-de` runs the first again"""
     )
 
 
@@ -182,11 +185,37 @@ COULD NOT CHECK  1 trial: contract `b`
 
 
 def test_many_failures_stay_on_one_screen():
-    """Eight in full, the rest by number and where to find them."""
+    """Eight in full where nothing scrolls away, the rest by number and where to find them."""
     found = render_run(record(*(broken(f"S{n}") for n in range(30))), folder="reports/runs/r1")
 
     assert found.count("BROKEN  lean_react") == 8
-    assert "and 22 more broken trials; reports/runs/r1/results.jsonl has all" in found
+    assert "\nand 22 more trials that are not kept; reports/runs/r1/results.jsonl has all\n" in found
+
+
+@given(st.integers(10, 60), st.integers(20, 140), st.integers(1, 20), st.integers(0, 5))
+def test_a_run_takes_no_more_lines_than_the_terminal_has(height, width, failures, misses):
+    """The verdict is still on the screen when the next step is; one failure is shown in any case."""
+    run = record(*(broken(f"S{n}") for n in range(failures)), *(missed(f"M{n}", cause=f"c{n}") for n in range(misses)))
+    found = render_run(run, width=width, height=height)
+    shown = found.count("BROKEN  lean_react") + found.count("\nCOULD NOT CHECK") if width > 40 else 1
+    rows = sum(max(1, -(-display_width(line) // width)) for line in found.split("\n"))
+
+    assert shown >= 1
+    assert rows < height or shown == 1
+
+
+def test_the_worst_comes_first():
+    """What could not be checked, then what broke most, then the rest in the order in which it ran."""
+    findings = tuple(Finding(contract=name, state="broken") for name in ("CX1", "CX2"))
+    run = record(broken("S1"), broken("S2", findings=findings), missed("S3"), broken("S4"))
+    found = render_run(run, width=120)
+
+    assert ["S3", "S2", "S1", "S4"] == re.findall(r"scripted  ?shared/(S\d)", found)
+
+
+def test_a_run_elsewhere_is_found_by_its_folder():
+    """`--out` writes where no id is looked for."""
+    assert "hint: `harness report out/r1 --format html` shows" in render_run(record(broken()), name="out/r1")
 
 
 def test_vacuous_contracts_and_drift_are_said_once():
@@ -233,11 +262,11 @@ def test_nothing_in_a_run_can_steer_the_terminal(text, width):
     found.encode()
 
 
-@given(st.integers(40, 120))
+@given(st.integers(20, 120))
 def test_evidence_fits_the_terminal(width):
-    """No line of the evidence is wider than the screen."""
+    """No line above the hint is wider than the screen; a place stays whole, so that a terminal can open it."""
     finding = Finding(contract="CX13", state="broken", because="北京 " * 40, witness=tuple(range(20)))
     found = render_run(record(broken(findings=(finding,))), width=width)
 
-    evidence = found[found.index("BROKEN") : found.index("BROKEN  0 of 1")]
-    assert all(display_width(line) <= width for line in evidence.split("\n"))
+    evidence = [line for line in found[: found.index("hint: ")].split("\n") if not line.startswith("    at ")]
+    assert all(display_width(line) <= width for line in evidence)
