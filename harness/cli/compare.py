@@ -12,7 +12,7 @@ import argparse
 from harness.cli.ci import refuse_in_ci
 from harness.cli.narrowing import project_config
 from harness.cli.output import Output
-from harness.errors import CouldNotCheckError, ExitCode, UsageError
+from harness.errors import ExitCode, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -211,11 +211,8 @@ def _write(config: Config, record: RunRecord, folder: Path, comparison: Comparis
     from harness.reports.comparison_markdown import write_comparison
 
     if comparison.exit_code in {ExitCode.COULD_NOT_CHECK, ExitCode.NOTHING_COMPARED}:
-        raise CouldNotCheckError(
-            "nothing-written",
-            "nothing was written: the comparison is not whole",
-            hint="`harness run` says of each trial what could not be checked",
-        )
+        output.note("nothing was written: the comparison is not whole")
+        return
     written: list[Path] = []
     for set_name in comparison.sets:
         of_set = compare_run(record, divergence=divergence_of(folder), chosen=Chosen(sets=(set_name,)))

@@ -89,11 +89,6 @@ RUN = {
         "choose a set that all of them run with --set, or declare it for them in [[tool.harness.matrix]]",
     ),
     "not-in-run": Code(USAGE, "A flag names what no trial of the run is about", "the message lists what the run has"),
-    "nothing-written": Code(
-        CHECK,
-        "`harness compare --write` found trials that could not be checked, or nothing to compare, and wrote no file",
-        "mend what `harness run` reports, then write again",
-    ),
     "unfinished-run": Code(USAGE, "The run was cut off before its end", "harness run --resume RUN"),
     "stale-run": Code(
         CHECK, "Golden sets, agents or cassettes have changed since the run was made", "`harness run` makes a new one"
