@@ -65,23 +65,23 @@ def run(args: argparse.Namespace, output: Output) -> ExitCode:
     """Record what the flags choose."""
     from harness.evaluate import plan
     from harness.reports.documents import RecordDocument
-    from harness.reports.screen import one_line
 
     _check_sequential(args)
     writes = not args.dry_run and args.mode != "verify"
     refuse_in_ci("cassettes", allowed=args.allow_ci_write or not writes)
     project, chosen = plan(project_config(), narrowing_of(args))
-    outcome, sampling = _recorded(
-        args,
-        project,
-        chosen,
-        mode=args.mode,
-        base_url=args.base_url,
-        budget_usd=args.budget,
-        dry_run=args.dry_run,
-        judge_only=args.judge_only,
-        on_progress=lambda text: output.note(one_line(text)),
-    )
+    with output.recording() as tell:
+        outcome, sampling = _recorded(
+            args,
+            project,
+            chosen,
+            mode=args.mode,
+            base_url=args.base_url,
+            budget_usd=args.budget,
+            dry_run=args.dry_run,
+            judge_only=args.judge_only,
+            on_progress=tell,
+        )
     document = RecordDocument(
         calls=outcome.calls,
         cost_usd=outcome.cost_usd,

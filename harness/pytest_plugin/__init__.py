@@ -73,12 +73,13 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> GoldenFile
     return golden_file(file_path, parent)
 
 
-def pytest_collection_modifyitems(config: pytest.Config) -> None:
+@pytest.hookimpl(trylast=True)  # after `-k` and `-m` have chosen: what is refused here is not for them to leave out
+def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
     """Refuse to go on without a golden set that was asked for."""
     if ASKED in config.stash:
         from harness.pytest_plugin.asked import refuse_uncollected
 
-        refuse_uncollected(config)
+        refuse_uncollected(session, items)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -11,7 +11,7 @@ from harness.config import Config, load_config
 from harness.errors import HarnessError, UsageError
 from harness.matrix import Narrowing, PlannedCell
 from harness.pytest_plugin import ASKED
-from harness.pytest_plugin.nodes import GoldenFile
+from harness.pytest_plugin.nodes import GoldenFile, UncollectedItem
 from harness.pytest_plugin.replayed import Opened
 
 _OPENED = pytest.StashKey[dict[Path, Opened]]()
@@ -98,18 +98,25 @@ def ask_for_sets(config: pytest.Config) -> None:
             config.args += [str(Path(folder, f"{name}.yaml")) for name in sets]
 
 
-def refuse_uncollected(config: pytest.Config) -> None:
+def refuse_uncollected(session: pytest.Session, items: list[pytest.Item]) -> None:
     """
     Make sure that pytest came upon each golden set that `--harness` asks for, whatever its other options leave out.
+
+    A worker of pytest-xdist has nobody to tell of a wrong option: there a test is added to *items* that fails.
 
     Raises:
         pytest.UsageError: It did not.
     """
-    if lost := sorted(path.name for path in config.stash[ASKED].expected):
-        raise pytest.UsageError(
-            f"--harness asks for every declared golden set, and pytest has not collected {', '.join(lost)}: "
-            "see `norecursedirs` and what is ignored"
-        )
+    lost = sorted(path.name for path in session.config.stash[ASKED].expected)
+    if not lost:
+        return
+    because = (
+        f"--harness asks for every declared golden set, and pytest has not collected {', '.join(lost)}: "
+        "see `norecursedirs` and what is ignored"
+    )
+    if not hasattr(session.config, "workerinput"):
+        raise pytest.UsageError(because)
+    items.append(UncollectedItem.from_parent(session, name="golden sets", nodeid="golden sets", because=because))
 
 
 def golden_file(path: Path, parent: pytest.Collector) -> GoldenFile | None:

@@ -131,6 +131,22 @@ class GoneItem(pytest.Item):
         return self.path, None, f"{self._cell.agent}::{self.name}"
 
 
+class UncollectedItem(pytest.Item):
+    """Golden sets that were asked for and that pytest passed by: it fails."""
+
+    def __init__(self, *, because: str, **node: Any) -> None:
+        super().__init__(**node)
+        self._because = because
+
+    def runtest(self) -> None:
+        """Fail: what nobody collected has not passed."""
+        pytest.fail(self._because, pytrace=False)
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        """Name the project."""
+        return self.path, None, self.name
+
+
 def item_name(cell: Cell) -> str:
     """The last part of a node id: all models and trials of a case are chosen by the case alone."""
     return f"{cell.case}[{cell.model}-{cell.trial}]"

@@ -113,6 +113,34 @@ def test_a_set_that_pytest_passes_by_is_missed(run_pytest: RunPytest, words: tup
     ran.stderr.fnmatch_lines(["*pytest has not collected smoke.yaml: see `norecursedirs`*"])
 
 
+@pytest.mark.parametrize("words", [(), ("-k", "plain"), ("-m", "not harness")])
+def test_a_set_that_workers_pass_by_is_missed_too(run_pytest: RunPytest, words: tuple[str, ...]) -> None:
+    """With pytest-xdist the same is a failing test that says why, whatever else is chosen, and no internal error."""
+    ran = run_pytest("-p", "xdist", "-n", "2", "--harness", "--ignore", "goldensets", *words)
+
+    assert (pytest.ExitCode.TESTS_FAILED, {"failed": 1, "passed": 1}) == (ran.ret, ran.parseoutcomes())
+    ran.stdout.fnmatch_lines(["*pytest has not collected smoke.yaml: see `norecursedirs`*"])
+    ran.stdout.no_fnmatch_line("*INTERNALERROR*")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--harness-case", "storm"), "no case matches `storm`"),
+        (("--harness-agent", "nobody"), "no agent named `nobody`"),
+    ],
+)
+def test_what_workers_cannot_use_is_said_without_an_internal_error(
+    run_pytest: RunPytest, words: tuple[str, ...], message: str
+) -> None:
+    """A wrong option is an error of collection in the workers, with its message."""
+    ran = run_pytest("-p", "xdist", "-n", "2", "--harness", *words)
+
+    assert pytest.ExitCode.OK != ran.ret
+    ran.stdout.fnmatch_lines([f"*{message}*"])
+    ran.stdout.no_fnmatch_line("*INTERNALERROR*")
+
+
 def test_tags_are_found_one_by_one(scratch: ScratchProject, run_pytest: RunPytest) -> None:
     """A case with two tags is chosen by either, together with its other facts, and by no other tag."""
     two_cases(scratch)
