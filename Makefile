@@ -48,8 +48,9 @@ nightly: setup browser ## The long forms: more examples, every cassette over the
 	@HARNESS_WIRE_ALL=1 HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest tests -n 2
 	@$(BIN)/harness run --wire
 
-bench: setup ## Replay cost and start-up, side by side with the floor
+bench: setup browser ## Replay cost, start-up and a large HTML report, side by side with their floors
 	@$(BIN)/python benchmarks/replay.py
+	@$(BIN)/python benchmarks/report.py
 
 lock: ## Resolve the dependencies anew into requirements.lock
 	@$(BIN)/python -m pip install --quiet pip-tools

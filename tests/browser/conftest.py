@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
+
+from harness.models.scripted.script import parse_script
+from harness.models.scripted.server import ScriptedServer
+from harness.testing.project import ScratchProject
 
 from .driver import chromium
 from .watching import Watch
@@ -61,3 +67,32 @@ def page(watch: Watch) -> Page:
     dialog, sends a request to any other origin or file than the first page's, or runs a script of hostile data.
     """
     return watch.context.new_page()
+
+
+@pytest.fixture(scope="package")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project whose one case was recorded from the scripted server."""
+    project = ScratchProject(tmp_path_factory.mktemp("recorded"))
+    ran = project.harness("record", "--model", "scripted")
+
+    assert 0 == ran.exit_code, ran.stderr
+    return project.folder
+
+
+@pytest.fixture
+def project(recorded: Path, tmp_path: Path) -> ScratchProject:
+    """A copy of it."""
+    shutil.copytree(recorded, tmp_path / "project")
+    return ScratchProject(tmp_path / "project", {})
+
+
+@pytest.fixture
+def asked(serve: Callable[..., Any], project: ScratchProject) -> Iterator[Callable[..., Any]]:
+    """A function: the script of a model, and how to serve → the project's server, whose questions that model answers."""
+    with ScriptedServer() as scripted:
+
+        def start(script: str, **how: Any) -> Any:
+            address = scripted.open(parse_script(script)).openai_base_url
+            return serve(project.folder, model="gpt-4.1-mini", base_url=address, **how)
+
+        yield start

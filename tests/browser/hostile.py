@@ -62,6 +62,11 @@ MARKUP = {
     "utf-7": "+ADw-script+AD4-pwned('utf-7')+ADw-/script+AD4-",
 }  # fmt: skip
 """HTML and its tricks."""
+BITING = {
+    "script", "script-in-case", "script-type", "script-src", "img-onerror", "img-slashes", "svg-onload", "svg-script",
+    "iframe-srcdoc", "iframe-javascript", "details-ontoggle", "mutation-noscript", "end-of-script", "comment-open",
+}  # fmt: skip
+"""Those that run in any browser of today where nobody cleans them."""
 
 LINKS = {
     "link-javascript": "[click](javascript:pwned('link-javascript'))",
