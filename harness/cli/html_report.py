@@ -102,22 +102,19 @@ def _material(
 
     from harness import __version__
     from harness.cassettes.redact import Scrubber
-    from harness.reports.html.charts import draw_charts
     from harness.reports.html.page import Material
 
     differences = [_designs(record, folder, agents)]
     if against is not None:
         differences.insert(0, _runs(record, folder, config=config, against=against))
-    comparison = _arena(record)
     return Material(
         record=record,
         folder=folder,
         version=__version__,
         scrub=Scrubber.from_env(os.environ).scrub,
         rules=rules,
-        comparison=comparison,
+        comparison=_arena(record),
         differences=tuple(each for each in differences if each is not None),
-        charts=draw_charts(comparison) if comparison else (),
     )
 
 

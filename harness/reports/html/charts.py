@@ -1,4 +1,4 @@
-"""The arena in pictures: quality against cost or tokens, and what a trial takes; a group of designs that are compared each."""
+"""A group of designs in pictures: quality against cost or tokens, and what a trial takes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from harness.records.comparison import Comparison, DesignFigures, Group
+from harness.records.comparison import DesignFigures, Group
 from harness.reports.html.svg import embedded
 from harness.reports.screen import clip, one_line
 
@@ -35,39 +35,44 @@ class Chart(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
 
 
-def draw_charts(comparison: Comparison) -> list[Chart]:
-    """Draw what can be drawn of *comparison*: nothing for a group of fewer than two designs."""
+def draw_group(group: Group, designs: Sequence[DesignFigures], name: str) -> list[Chart]:
+    """
+    Draw the *designs* of *group*.
+
+    Args:
+        group: Who is compared, on what.
+        designs: Their figures, two at least.
+        name: Prefix of every id in the drawings.
+    """
     import matplotlib as mpl
 
-    charts: list[Chart] = []
     # Text stays text, `$` begins no formula, and two drawings of the same figures are the same bytes.
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "tapegate", "text.parse_math": False}):
-        for number, group in enumerate(comparison.groups):
-            designs = [each for each in comparison.designs if _belongs(each, group)]
-            if len(designs) > 1 and group.cases:
-                charts += _of_group(group, designs, f"chart-{number}")
-    return charts
+        return list(_drawn(group, designs, _Names(designs), name))
 
 
-def _belongs(design: DesignFigures, group: Group) -> bool:
-    return design.provenance == group.provenance and design.sets == group.sets and design.name in group.designs
+class _Names:
+    """What designs are called in a drawing: by their agents alone where one model stands behind all of them."""
+
+    def __init__(self, designs: Sequence[DesignFigures]) -> None:
+        self._short = len({each.model for each in designs}) == 1
+
+    def of(self, design: DesignFigures) -> str:
+        return clip(one_line(design.agent if self._short else design.name), _LONGEST_NAME)
 
 
-def _of_group(group: Group, designs: Sequence[DesignFigures], name: str) -> Iterator[Chart]:
-    where = f"{', '.join(group.sets)}, {group.provenance}"
+def _drawn(group: Group, designs: Sequence[DesignFigures], names: _Names, name: str) -> Iterator[Chart]:
     priced = [each for each in designs if each.cost_usd is not None]
-    if len(priced) == len(designs):
-        yield _pareto(designs, f"Kept against cost: {where}", f"{name}-pareto", by_cost=True)
-    else:
-        yield _pareto(designs, f"Kept against tokens: {where}", f"{name}-pareto", by_cost=False)
-    yield _tokens(designs, f"Tokens of a trial: {where}", f"{name}-tokens")
+    by_cost = len(priced) == len(designs)
+    yield _pareto(designs, names, f"Kept against {'cost' if by_cost else 'tokens'}", f"{name}-pareto", by_cost=by_cost)
+    yield _tokens(designs, names, "Tokens of a trial", f"{name}-tokens")
     if priced:
-        yield _bars(priced, "cost_usd", f"Cost of a trial: {where}", f"{name}-cost", "US dollars", form="${:.5f}")
+        yield _bars(priced, names, "cost_usd", "Cost of a trial", f"{name}-cost", "US dollars", form="${:.5f}")
     note = "A script answers at once: these times say nothing of a model." if group.provenance == "scripted" else ""
-    yield _bars(designs, "recorded_ms", f"Time of a trial as recorded: {where}", f"{name}-time", "ms", note=note)
+    yield _bars(designs, names, "recorded_ms", "Time of a trial as recorded", f"{name}-time", "ms", note=note)
 
 
-def _pareto(designs: Sequence[DesignFigures], title: str, name: str, *, by_cost: bool) -> Chart:
+def _pareto(designs: Sequence[DesignFigures], names: _Names, title: str, name: str, *, by_cost: bool) -> Chart:
     unit = "US dollars a trial" if by_cost else "tokens a trial"
     points = [((each.cost_usd or 0.0) if by_cost else each.mean_tokens, each.kept_rate * 100, each) for each in designs]
     figure, axes = _canvas(height=3.4)
@@ -75,28 +80,28 @@ def _pareto(designs: Sequence[DesignFigures], title: str, name: str, *, by_cost:
     least = min(y for _, y, _ in points)
     axes.set_xlim(0, most * 1.35)
     axes.set_ylim(min(least - 12, 88), 106)
-    axes.set_yticks([tick for tick in (0, 20, 40, 60, 80, 100) if tick >= axes.get_ylim()[0]])
+    axes.set_yticks([tick for tick in (0, 20, 40, 60, 80, 90, 100) if tick >= axes.get_ylim()[0]])
     axes.set_xlabel(unit)
     axes.set_ylabel("cases kept, %")
     axes.grid(color=_GRID, linewidth=0.8)
     front = sorted((x, y) for x, y, each in points if each.pareto)
     if len(front) > 1:
         axes.plot(*zip(*front, strict=True), color=_AXIS, linewidth=1.0, linestyle=(0, (4, 3)), zorder=2)
-    taken: list[tuple[float, float, float, float]] = []
+    taken = [_around(axes, x, y) for x, y, _ in points]
     for x, y, each in sorted(points, key=lambda point: point[:2]):
         colour = _OF_PROVENANCE[each.provenance]
         face = colour if each.pareto else "none"
         axes.plot([x], [y], marker="o", markersize=8, color=colour, markerfacecolor=face, markeredgewidth=1.8, zorder=3)
-        _label(axes, x, y, _name(each), taken)
+        _label(axes, x, y, names.of(each), taken)
     form = "${:.5f}" if by_cost else "{:,.0f}"
-    rows = tuple((_name(e), f"{y:.0f} %", form.format(x), "yes" if e.pareto else "no") for x, y, e in points)
+    rows = tuple((names.of(e), f"{y:.0f} %", form.format(x), "yes" if e.pareto else "no") for x, y, e in points)
     note = "Filled: nothing of this group is at least as good in everything and better in something."
     return _chart(figure, title, name, ("design", "cases kept", unit, "on the Pareto front"), rows, note)
 
 
 def _label(axes: Axes, x: float, y: float, text: str, taken: list[tuple[float, float, float, float]]) -> None:
     """Write *text* beside a point, where no other label stands; with a line to the point where that is further away."""
-    left, low = axes.transData.transform((x, y)) * 72 / axes.figure.dpi
+    left, low = _place(axes, x, y)
     width = len(text) * _LETTER_WIDTH
     for away in (0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5, 6, -6):
         box = (left + 8, low + away * _LABEL_HEIGHT - 6, left + 8 + width, low + away * _LABEL_HEIGHT + 6)
@@ -110,7 +115,19 @@ def _label(axes: Axes, x: float, y: float, text: str, taken: list[tuple[float, f
     )  # fmt: skip
 
 
-def _tokens(designs: Sequence[DesignFigures], title: str, name: str) -> Chart:
+def _place(axes: Axes, x: float, y: float) -> tuple[float, float]:
+    """Where a point stands in the drawing, in points."""
+    left, low = axes.transData.transform((x, y)) * 72 / axes.figure.dpi
+    return float(left), float(low)
+
+
+def _around(axes: Axes, x: float, y: float) -> tuple[float, float, float, float]:
+    """The box that the mark of a point takes."""
+    left, low = _place(axes, x, y)
+    return left - 6, low - 6, left + 6, low + 6
+
+
+def _tokens(designs: Sequence[DesignFigures], names: _Names, title: str, name: str) -> Chart:
     shares = [(each.tokens.input / max(each.trials, 1), each.tokens.output / max(each.trials, 1)) for each in designs]
     figure, axes = _canvas(height=_height(designs))
     places = range(len(designs))
@@ -120,13 +137,20 @@ def _tokens(designs: Sequence[DesignFigures], title: str, name: str) -> Chart:
         places, [said for _, said in shares], left=[read for read, _ in shares], color=colours, alpha=0.45, height=0.62
     )
     told = [f"{read:,.0f} + {said:,.0f}" for read, said in shares]
-    _finish_bars(axes, designs, [read + said for read, said in shares], told, "tokens: read, then (lighter) written")
-    rows = tuple((_name(e), f"{read:,.0f}", f"{said:,.0f}") for e, (read, said) in zip(designs, shares, strict=True))
+    _finish_bars(
+        axes,
+        [names.of(each) for each in designs],
+        [read + said for read, said in shares],
+        told,
+        "tokens: read, then (lighter) written",
+    )
+    rows = tuple((names.of(e), f"{read:,.0f}", f"{said:,.0f}") for e, (read, said) in zip(designs, shares, strict=True))
     return _chart(figure, title, name, ("design", "tokens read", "tokens written"), rows)
 
 
 def _bars(
     designs: Sequence[DesignFigures],
+    names: _Names,
     field: str,
     title: str,
     name: str,
@@ -139,15 +163,13 @@ def _bars(
     figure, axes = _canvas(height=_height(designs))
     axes.barh(range(len(designs)), values, color=[_OF_PROVENANCE[each.provenance] for each in designs], height=0.62)
     told = [form.format(value) for value in values]
-    _finish_bars(axes, designs, values, told, unit)
-    rows = tuple((_name(each), text) for each, text in zip(designs, told, strict=True))
+    _finish_bars(axes, [names.of(each) for each in designs], values, told, unit)
+    rows = tuple((names.of(each), text) for each, text in zip(designs, told, strict=True))
     return _chart(figure, title, name, ("design", unit), rows, note)
 
 
-def _finish_bars(
-    axes: Axes, designs: Sequence[DesignFigures], values: Sequence[float], told: Sequence[str], unit: str
-) -> None:
-    axes.set_yticks(range(len(designs)), [_name(each) for each in designs])
+def _finish_bars(axes: Axes, names: Sequence[str], values: Sequence[float], told: Sequence[str], unit: str) -> None:
+    axes.set_yticks(range(len(names)), names)
     axes.invert_yaxis()
     axes.set_xlim(0, (max(values) or 1.0) * 1.25)
     axes.set_xlabel(unit)
@@ -195,7 +217,3 @@ def _chart(
     figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     svg = embedded(buffer.getvalue(), name=name, label=f"{title}; its figures are in the table below", colours=_CLASSES)
     return Chart(title=title, svg=svg, columns=columns, rows=rows, note=note)
-
-
-def _name(design: DesignFigures) -> str:
-    return clip(one_line(design.name), _LONGEST_NAME)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ import msgspec
 from harness.records.comparison import Comparison
 from harness.records.run import CaseVerdict, RunRecord
 from harness.reports.html import assets
-from harness.reports.html.charts import Chart
+from harness.reports.html.arena import arena_parts
 from harness.reports.html.chunks import ChunkWriter, Scrub, inline_json, packed_json
 from harness.reports.html.coverage import coverage
 from harness.reports.html.differences import Differences, written
@@ -46,7 +46,6 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
     rules: Mapping[str, Rule] = {}
     comparison: Comparison | None = None
     differences: tuple[Differences, ...] = ()
-    charts: Sequence[Chart] = ()
 
 
 def write_page(path: Path, material: Material, *, on_trial: Callable[[int], None] | None = None) -> None:
@@ -107,7 +106,7 @@ _CHUNKS_HERE = "<!-- the traces follow -->\n"
 def _rendered(material: Material, index: dict[str, Json]) -> tuple[str, str]:
     """What stands before the chunks, and what after them."""
     style, early, script = assets.style(), assets.early_script(), assets.script()
-    record, comparison = material.record, material.comparison
+    record = material.record
     page = _environment().get_template("report.html.j2").render(
         policy=assets.policy([early, script], [style]),
         style=_raw(style), early=_raw(early), script=_raw(script),
@@ -115,8 +114,8 @@ def _rendered(material: Material, index: dict[str, Json]) -> tuple[str, str]:
         record=record, headline=headline(record), summary=summarised(record), version=material.version,
         rows=coverage(record.results, material.rules), rules=material.rules,
         designs=sorted({(v.agent, v.model, v.provenance) for v in record.results}),
-        comparison=comparison,
-        charts=[(chart, _raw(chart.svg)) for chart in material.charts],
+        arena=_arena(material.comparison),
+        left_out=material.comparison.left_out if material.comparison else (),
         manifest=list(_told(record.manifest)), case_link=case_link, scrub=material.scrub,
     )  # fmt: skip
     head, _, tail = page.partition(_CHUNKS_HERE)
@@ -145,6 +144,14 @@ def _environment() -> Environment:
     made.filters["figure"] = lambda value: f"{value:,.1f}"
     made.filters["percent"] = lambda value: f"{value * 100:.0f} %"
     return made
+
+
+def _arena(comparison: Comparison | None) -> list[dict[str, Any]]:
+    return [
+        {name: getattr(part, name) for name in ("name", "group", "designs", "pairs")}
+        | {"charts": [(chart, _raw(chart.svg)) for chart in part.charts]}
+        for part in arena_parts(comparison)
+    ]
 
 
 def _raw(markup: str) -> Any:

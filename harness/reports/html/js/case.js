@@ -53,10 +53,32 @@ function caseBody(trial, view) {
     el("section", {}, el("h2", {}, "Question"), view.question ? longText(view.question, { kind: "div" }) : el("p", { class: "note" }, "not known: no trace says it")),
     el("section", {}, el("h2", {}, "Answer"), view.answer ? answerBox(view.answer) : el("p", { class: "note" }, "none")),
     findingsOf(trial, view.findings),
+    differencesOf(trial),
     originOf(trial, view),
   );
   const right = el("div", { class: "case-timeline" }, view.trouble && el("p", { class: "banner", role: "alert" }, view.trouble), timelineOf(trial, view));
   return [left, right];
+}
+
+let differences;
+
+/** The differences in this file that a trial is one side of. */
+function differencesOf(trial) {
+  if (!differences) {
+    differences = new Map();
+    index.diffs.forEach((diffs, which) => diffs.pairs.forEach((pair, place) => {
+      const sides = diffs.kind === "run" ? [[pair.b, pair.a]] : [[pair.a, pair.b], [pair.b, pair.a]];
+      for (const [side, other] of sides) {
+        const link = caseLink(side);
+        differences.set(link, [...(differences.get(link) ?? []), { pair, other, href: `#/diff/${which}/${place}`, run: diffs.kind === "run" && diffs.a }]);
+      }
+    }));
+  }
+  const found = differences.get(caseLink(trial)) ?? [];
+  return found.length > 0 && el("section", { class: "no-print" }, el("h2", {}, "How it differs"), el("ul", { class: "chips" }, found.map(({ pair, other, href, run }) => {
+    const name = [run ? `run ${run}` : designName(other), " ", el("span", { class: "note" }, pair.unread ? "no trace to compare" : pair.same ? "the same" : countsOf(pair.counts))];
+    return el("li", {}, mark(other.verdict, other.known), " ", pair.chunk === undefined ? name : el("a", { href }, name));
+  })));
 }
 
 const STATES = [["broken", "Broken"], ["could_not_check", "Could not check"], ["kept", "Kept"], ["vacuous", "Vacuous: nothing triggered them"]];

@@ -1,5 +1,20 @@
 /* Search and filters over trials: kept in the address, so that a filtered list is a link too. */
-const FIELDS = ["q", "verdict", "design", "set", "provenance", "contract"];
+const FIELDS = ["q", "verdict", "design", "set", "provenance", "contract", "order"];
+const ORDERS = [
+  ["", "red first"],
+  ["run", "as they ran"],
+  ["tokens", "most tokens"],
+  ["calls", "most calls"],
+  ["time", "slowest recording"],
+];
+const GRAVITY = { could_not_check: 0, broken: 1, kept: 3 };
+const WEIGHTS = {
+  "": (trial) => -gravity(trial),
+  run: () => 0,
+  tokens: (trial) => trial.input + trial.output,
+  calls: (trial) => trial.llm_calls + trial.tool_calls,
+  time: (trial) => trial.recorded_ms,
+};
 const VERDICTS = [
   ["", "any verdict"],
   ["red", "red: broken or not checked"],
@@ -14,9 +29,14 @@ function filtersOf(query) {
   return Object.fromEntries(FIELDS.map((name) => [name, query.get(name) ?? ""]));
 }
 
+/** 0 for what could not be checked, 3 for what was kept. */
+function gravity(trial) {
+  return trial.known ? 2 : GRAVITY[trial.verdict];
+}
+
 function matching(filters) {
   const words = filters.q.toLocaleLowerCase().split(/\s+/).filter(Boolean);
-  return trials.filter(
+  const found = trials.filter(
     (trial) =>
       hasVerdict(trial, filters.verdict) &&
       (!filters.design || designName(trial) === filters.design) &&
@@ -25,6 +45,8 @@ function matching(filters) {
       (!filters.contract || trial.broken.includes(filters.contract)) &&
       words.every((word) => haystack(trial).includes(word)),
   );
+  const weight = WEIGHTS[filters.order] ?? WEIGHTS.run;
+  return found.sort((one, other) => weight(other) - weight(one) || one.number - other.number);
 }
 
 function hasVerdict(trial, verdict) {
@@ -43,12 +65,13 @@ function haystack(trial) {
 }
 
 /** A row of controls that tell `changed` what is asked for, and keep it in the address. */
-function filterBar(part, changed) {
+function filterBar(part, changed, { ordered = false } = {}) {
   const filters = filtersOf(current.query);
+  if (!ordered) filters.order = "run";
   const found = el("output", { class: "found note" });
   const distinct = (values) => [...new Set(values)].sort();
   const apply = () => {
-    const query = new URLSearchParams(Object.entries(filters).filter(([, value]) => value));
+    const query = new URLSearchParams(Object.entries(filters).filter(([name, value]) => value && (ordered || name !== "order")));
     replaceHash(`#/${part}${String(query) && `?${query}`}`);
     const rows = matching(filters);
     found.textContent = `${figure(rows.length)} of ${figure(trials.length)} trials`;
@@ -77,6 +100,7 @@ function filterBar(part, changed) {
     chooser("design", "design", every(distinct(index.designs.map(designName)))),
     chooser("set", "set", every(distinct(index.cases.map((asked) => asked.set)))),
     chooser("provenance", "answered by", every(distinct(index.designs.map((design) => design.provenance)))),
+    ordered && chooser("order", "order", ORDERS),
     filters.contract && el("button", { type: "button", class: "small", on: { click: (event) => {
       filters.contract = "";
       event.currentTarget.remove();

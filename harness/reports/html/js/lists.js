@@ -1,5 +1,5 @@
 /* The matrix, the list of trials, and the recordings. */
-let listed = trials;
+let listed = matching(filtersOf(new URLSearchParams()));
 
 const firstTitle = document.title;
 
@@ -21,7 +21,7 @@ routes.cases = (panel, route) => {
   const { bar, apply } = filterBar("cases", (rows) => {
     listed = rows;
     table.show(rows);
-  });
+  }, { ordered: true });
   panel.replaceChildren(el("h1", { tabindex: "-1" }, "Cases"), bar, table.box);
   apply();
 };
@@ -76,15 +76,12 @@ function designHead(design) {
 
 function matrixRow(asked, cells, places) {
   return el("tr", {},
-    el("th", { scope: "row", title: asked.question || undefined }, asked.case, " ", el("span", { class: "note" }, asked.set)),
+    el("th", { scope: "row" }, asked.case, " ", el("span", { class: "note" }, asked.set), asked.question && el("span", { class: "note question" }, ` ${asked.question}`)),
     places.map((place) => el("td", {}, cells.has(place) ? matrixCell(asked, cells.get(place)) : el("span", { class: "note", "aria-label": "not run" }, "·"))),
   );
 }
 
-const GRAVITY = { could_not_check: 0, broken: 1, kept: 3 };
-
 function matrixCell(asked, found) {
-  const gravity = (trial) => (trial.known ? 2 : GRAVITY[trial.verdict]);
   const worst = found.reduce((one, other) => (gravity(other) < gravity(one) ? other : one));
   const kept = found.filter((trial) => trial.verdict === "kept").length;
   const word = worst.known ? "known" : worst.verdict;

@@ -1,6 +1,6 @@
 /* Tables of any length: short ones stand whole in the page, long ones scroll in a box that holds only what is seen. */
 const WHOLE_ROWS = 400;
-const ROW_HEIGHT = 36;
+const ROW_HEIGHT = 32;
 const AROUND = 12;
 
 /**

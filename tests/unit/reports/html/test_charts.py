@@ -7,9 +7,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from harness.records.comparison import Comparison, DesignFigures, Group
+from harness.records.comparison import Comparison, DesignFigures, Group, PairTest
 from harness.records.messages import Usage
-from harness.reports.html.charts import draw_charts
+from harness.reports.html.arena import arena_parts
+from harness.reports.html.charts import Chart
 
 
 def figures(agent: str, *, kept: float = 1.0, tokens: int = 900, cost: float | None = None, **changes) -> DesignFigures:
@@ -22,30 +23,40 @@ def figures(agent: str, *, kept: float = 1.0, tokens: int = 900, cost: float | N
     return DesignFigures(**(fields | changes))
 
 
-def compared(*designs: DesignFigures) -> Comparison:
-    """A comparison of one group."""
-    group = Group(
-        provenance=designs[0].provenance, sets=("shared",), designs=tuple(one.name for one in designs), cases=10
+def compared(*designs: DesignFigures, pairs: tuple[PairTest, ...] = ()) -> Comparison:
+    """A comparison of one group for each kind of answers."""
+    groups = tuple(
+        Group(
+            provenance=who,
+            sets=("shared",),
+            designs=tuple(one.name for one in designs if one.provenance == who),
+            cases=10,
+        )
+        for who in dict.fromkeys(one.provenance for one in designs)
     )
-    return Comparison(run="r1", sets=("shared",), designs=designs, pairs=(), matrix=(), groups=(group,))
+    return Comparison(run="r1", sets=("shared",), designs=designs, pairs=pairs, matrix=(), groups=groups)
+
+
+def drawn(*designs: DesignFigures) -> tuple[Chart, ...]:
+    """The charts of the one group of these designs."""
+    (part,) = arena_parts(compared(*designs))
+    return part.charts
 
 
 @pytest.fixture(scope="module")
 def charts():
     """Charts of two designs with prices."""
-    return draw_charts(
-        compared(figures("a", cost=0.25, pareto=True), figures("b$x$<&", kept=0.5, tokens=90_000, cost=2.0))
-    )
+    return drawn(figures("a", cost=0.25, pareto=True), figures("b$x$<&", kept=0.5, tokens=90_000, cost=2.0))
 
 
 def test_there_is_a_picture_of_each_kind(charts):
     """Quality against cost, tokens, cost and time, each with its figures."""
     assert [
-        "Kept against cost: shared, local", "Tokens of a trial: shared, local", "Cost of a trial: shared, local",
-        "Time of a trial as recorded: shared, local",
+        "Kept against cost", "Tokens of a trial", "Cost of a trial",
+        "Time of a trial as recorded",
     ] == [chart.title for chart in charts]  # fmt: skip
-    assert (("a × m", "100 %", "$0.25000", "yes"), ("b$x$<& × m", "50 %", "$2.00000", "no")) == charts[0].rows
-    assert (("a × m", "90", "10"), ("b$x$<& × m", "9,000", "10")) == charts[1].rows
+    assert (("a", "100 %", "$0.25000", "yes"), ("b$x$<&", "50 %", "$2.00000", "no")) == charts[0].rows
+    assert (("a", "90", "10"), ("b$x$<&", "9,000", "10")) == charts[1].rows
 
 
 def test_the_policy_takes_them(charts):
@@ -74,14 +85,14 @@ def test_colours_are_those_of_the_page(charts):
 
 def test_names_are_text(charts):
     """A formula in a name is none, and markup is escaped."""
-    assert "b$x$&lt;&amp; × m" in charts[0].svg
+    assert "b$x$&lt;&amp;" in charts[0].svg
 
 
 def test_without_prices_tokens_stand_in():
     """No cost is drawn where nobody knows it; a script's times come with a warning."""
-    charts = draw_charts(compared(figures("a", provenance="scripted"), figures("b", provenance="scripted")))
+    charts = drawn(figures("a", provenance="scripted"), figures("b", provenance="scripted"))
 
-    assert [title.partition(":")[0] for title in (chart.title for chart in charts)] == [
+    assert [chart.title for chart in charts] == [
         "Kept against tokens", "Tokens of a trial", "Time of a trial as recorded",
     ]  # fmt: skip
     assert "A script answers at once: these times say nothing of a model." == charts[-1].note
@@ -89,11 +100,32 @@ def test_without_prices_tokens_stand_in():
 
 def test_drawing_twice_is_the_same():
     """Two reports of one run are the same bytes."""
-    twice = compared(figures("a"), figures("b"))
-
-    assert draw_charts(twice) == draw_charts(twice)
+    assert drawn(figures("a"), figures("b")) == drawn(figures("a"), figures("b"))
 
 
-def test_one_design_is_no_group():
+def test_models_are_named_where_they_differ():
+    """One agent with two models is two designs."""
+    charts = drawn(figures("a"), figures("a", model="n"))
+
+    assert ["a × m", "a × n"] == [row[0] for row in charts[1].rows]
+
+
+def test_one_design_is_no_picture():
     """There is nothing to compare, so nothing is drawn."""
-    assert [] == draw_charts(compared(figures("a")))
+    assert () == drawn(figures("a"))
+
+
+def test_groups_keep_to_themselves():
+    """Designs and pairs stand where they were compared: provenance is never mixed."""
+    pair = PairTest(a="a × m", b="b × m", cases=10, wins=1, losses=0, ties=9, provenance="local", sets=("shared",))
+    scripted = [figures(agent, provenance="scripted") for agent in "ab"]
+    local, other = arena_parts(compared(figures("a"), figures("b"), *scripted, pairs=(pair,)))
+
+    assert ("shared, local", (pair,)) == (local.name, local.pairs)
+    assert ("shared, scripted", ()) == (other.name, other.pairs)
+    assert [{"local"}, {"scripted"}] == [{each.provenance for each in part.designs} for part in (local, other)]
+
+
+def test_nothing_compared_is_nothing_drawn():
+    """A run of one design has no arena."""
+    assert [] == arena_parts(None)
