@@ -189,11 +189,6 @@ class AgentHost:
             raise RuntimeError("the host has no pages before the application is put together")
         return self.pages.page(request, template, **values)
 
-    def rendered(self, text: str) -> str:
-        from harness.reports.html.safe_markdown import safe_html
-
-        return safe_html(text)
-
     def json(self, document: Json, *, status: int = 200) -> Response:
         return as_json(document, self.scrub, status=status)
 

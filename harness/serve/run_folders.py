@@ -92,10 +92,14 @@ class RunFolders:
 
     def __init__(self, runs: Path) -> None:
         self._runs = runs
+        self._counted: dict[str, tuple[int, int]] = {}
+        """Bytes and verdicts of each run that was not finished when somebody looked."""
 
     def listed(self, now: float) -> list[RunItem]:
         """The newest runs, newest first; *now* is the time in seconds since the epoch."""
-        return [_item(self._runs / name, now) for name in reversed(list_runs(self._runs)[-MOST_RUNS:])]
+        names = list_runs(self._runs)[-MOST_RUNS:]
+        self._counted = {name: counted for name, counted in self._counted.items() if name in names}
+        return [self._item(name, now) for name in reversed(names)]
 
     def folder(self, run: str) -> Path:
         """
@@ -125,6 +129,31 @@ class RunFolders:
         if size > MOST_TRACE_BYTES:
             raise UsageError("trace-too-large", f"the trace is larger than {MOST_TRACE_BYTES // 1024**2} MiB")
         return (event for trace in read_traces(folder, cell) for event in trace.events)
+
+    def _item(self, name: str, now: float) -> RunItem:
+        folder = self._runs / name
+        manifest = _manifest(folder)
+        finished = manifest is not None and manifest.exit_code is not None
+        done = manifest.totals.trials if manifest and finished else self._count(name)
+        return RunItem(
+            run=name, state="unreadable" if manifest is None else "finished" if finished else "unfinished", done=done,
+            planned=_planned(manifest), totals=manifest.totals if manifest else Totals(),
+            exit_code=manifest.exit_code if manifest else None, partial=manifest.partial if manifest else False,
+            silent_seconds=max(0.0, round(now - _written(folder), 1)),
+        )  # fmt: skip
+
+    def _count(self, name: str) -> int:
+        """Verdicts of a run so far; only what came since the last look is read."""
+        size, done = self._counted.get(name, (0, 0))
+        try:
+            with (self._runs / name / RESULTS).open("rb") as file:
+                file.seek(size)
+                while piece := file.read(_PIECE_BYTES):
+                    size, done = size + len(piece), done + piece.count(b"\n")
+        except OSError:
+            return done
+        self._counted[name] = (size, done)
+        return done
 
 
 class Following:
@@ -188,18 +217,6 @@ class Following:
         return [line for line in whole if line.strip()]
 
 
-def _item(folder: Path, now: float) -> RunItem:
-    manifest = _manifest(folder)
-    written, done = _progress(folder)
-    finished = manifest is not None and manifest.exit_code is not None
-    return RunItem(
-        run=folder.name, state="unreadable" if manifest is None else "finished" if finished else "unfinished",
-        done=manifest.totals.trials if manifest and finished else done, planned=_planned(manifest),
-        totals=manifest.totals if manifest else Totals(), exit_code=manifest.exit_code if manifest else None,
-        partial=manifest.partial if manifest else False, silent_seconds=max(0.0, round(now - written, 1)),
-    )  # fmt: skip
-
-
 def _manifest(folder: Path) -> RunManifest | None:
     """What `run.json` says; None where it is not there or damaged."""
     try:
@@ -213,15 +230,12 @@ def _planned(manifest: RunManifest | None) -> int | None:
     return planned if isinstance(planned, int) else None
 
 
-def _progress(folder: Path) -> tuple[float, int]:
-    """When the last verdict was written, in seconds since the epoch, and how many there are."""
+def _written(folder: Path) -> float:
+    """When the last verdict was written, in seconds since the epoch."""
     try:
-        path = folder / RESULTS
-        with path.open("rb") as file:
-            done = sum(piece.count(b"\n") for piece in iter(lambda: file.read(_PIECE_BYTES), b""))
-        return path.stat().st_mtime, done
+        return (folder / RESULTS).stat().st_mtime
     except OSError:
-        return 0.0, 0
+        return 0.0
 
 
 def _verdict_line(line: bytes, number: int) -> str:

@@ -36,6 +36,7 @@ TOOLS = '''
 """A tool that waits for ever, and tells by a file that it was cancelled."""
 
 import asyncio
+from pathlib import Path
 
 from harness.records.tool import tool
 

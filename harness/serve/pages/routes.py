@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
@@ -11,6 +12,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
 from harness.errors import UsageError
+from harness.reports.html.safe_markdown import safe_html
 from harness.serve.gatekeeper import SIGN_IN, Rate, cookie_name
 from harness.serve.pages.assets import asset, asset_folder
 from harness.serve.pages.languages import COOKIE, LANGUAGES
@@ -55,7 +57,7 @@ def page_routes(host: AgentHost, pages: Pages, sign_ins: SignIns) -> APIRouter:
     @router.post("/api/render")
     async def render(request: Request) -> Response:
         given = await host.body(request, Text)
-        return host.json({"html": host.rendered(given.text)})
+        return host.json({"html": await asyncio.to_thread(safe_html, given.text)})
 
     @router.post("/language")
     async def language(request: Request) -> Response:

@@ -3,14 +3,18 @@
 import { el } from "./dom.js";
 import { t } from "./words.js";
 
-const LONGEST_WAIT = 2 ** 31 - 1;
+const TICK_MS = 200;
 
 export class Player {
-  /** `show` is called with each event, `ended` once when none is left or it was stopped. */
-  constructor({ speed, show, ended }) {
+  /**
+   * `show` is called with each event and tells whether there is anything to see of it, `tick` with the virtual time
+   * while an event is waited for, `ended` once when none is left or it was stopped.
+   */
+  constructor({ speed, show, ended, tick = () => {} }) {
     this.speed = speed;
     this.show = show;
     this.ended = ended;
+    this.tick = tick;
     this.events = [];
     this.next = 0;
     this.paused = false;
@@ -42,7 +46,7 @@ export class Player {
 
   once() {
     if (!this.paused) this.toggle();
-    this.#one();
+    while (!this.closed && !this.#one());
   }
 
   toEnd() {
@@ -63,11 +67,23 @@ export class Player {
     while (!this.closed && !this.paused) {
       const wait = this.#wait();
       if (wait > 0) {
-        this.timer = setTimeout(() => (this.#one(), this.#go()), Math.min(wait, LONGEST_WAIT));
+        this.#waitFor(performance.now() + wait);
         return;
       }
       this.#one();
     }
+  }
+
+  /** Wait until `due`, and say now and then how late it is in the trial. */
+  #waitFor(due) {
+    const left = due - performance.now();
+    if (left <= 0) {
+      this.#one();
+      this.#go();
+      return;
+    }
+    this.tick((this.events[this.next].ts ?? 0) - left * Number(this.speed));
+    this.timer = setTimeout(() => this.#waitFor(due), Math.min(left, TICK_MS));
   }
 
   #wait() {
@@ -78,12 +94,13 @@ export class Player {
   }
 
   #one() {
-    if (this.closed) return;
+    let seen = false;
     if (this.next < this.events.length) {
-      this.show(this.events[this.next]);
+      seen = this.show(this.events[this.next]);
       this.next += 1;
     }
     if (this.next >= this.events.length) this.end();
+    return seen;
   }
 }
 

@@ -61,6 +61,7 @@ async function askQuestion() {
   running = run;
   question.value = "";
   showRunning();
+  const ticking = setInterval(() => turn.tick(), 200);
   try {
     const body = { question: text, model: model.value, options: options.values(), session: await session(), stream: true, lang };
     const response = await ask(`/api/agents/${encodeURIComponent(agentName())}/ask`, { body, signal: run.aborted.signal });
@@ -74,6 +75,7 @@ async function askQuestion() {
     if (error.name === "AbortError") turn.fail("run-cancelled", "");
     else turn.fail(error.code ?? "", error.message, error.hint);
   } finally {
+    clearInterval(ticking);
     running = null;
     showRunning();
   }
@@ -199,6 +201,7 @@ async function play() {
   const player = new Player({
     speed: byId("speed").value,
     show: (event) => turn.add(event),
+    tick: (ms) => turn.tick(ms),
     ended: (whole) => {
       running = null;
       if (!whole) turn.fail("run-cancelled", "");

@@ -138,7 +138,7 @@ function showRows() {
 function row(verdict) {
   const name = `${verdict.set}/${verdict.case}${verdict.trial ? ` #${verdict.trial}` : ""}`;
   const kind = verdict.verdict === "broken" && verdict.known ? "known" : verdict.verdict;
-  const why = [...verdict.broken.filter((each) => !each.advisory).map((each) => each.contract), verdict.because].filter(Boolean).join(", ");
+  const why = [...new Set(verdict.broken.filter((each) => !each.advisory).map((each) => each.contract)), verdict.because].filter(Boolean).join(", ");
   const tokens = verdict.tokens.input + verdict.tokens.output;
   return el(
     "tr",
@@ -178,7 +178,7 @@ async function openTrial(place) {
 function showTrial(events, verdict, about) {
   const question = events.find((event) => event.type === "trial_started")?.data.question ?? "";
   const show = (speed) => {
-    const player = new Player({ speed, show: (event) => turn.add(event), ended: (whole) => whole || turn.fail("run-cancelled", "") });
+    const player = new Player({ speed, show: (event) => turn.add(event), tick: (ms) => turn.tick(ms), ended: (whole) => whole || turn.fail("run-cancelled", "") });
     const turn = new Turn({ question, about, provenance: verdict?.provenance ?? "", controls: player.element });
     place.replaceChildren(turn.element);
     player.play(events);

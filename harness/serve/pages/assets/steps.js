@@ -15,12 +15,13 @@ export class Steps {
     this.calls = new Map();
   }
 
-  /** Show `event`, or add it to the step that it belongs to. */
+  /** Show `event`, or add it to the step that it belongs to; whether there is anything to see of it. */
   add(event) {
     const { type, data } = event;
     if (type === "llm_chunk") this.#chunk(data);
     else if (type === "llm_result") this.#result(event);
     else this.#append(event, (SHOWN[type] ?? other)(event));
+    return !QUIET.has(type) || type.startsWith("llm_");
   }
 
   #append(event, shown) {

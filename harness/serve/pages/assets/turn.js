@@ -74,6 +74,7 @@ export class Turn {
     this.provenance.hidden = !provenance;
   }
 
+  /** Show `event`; whether there is anything to see of it among the steps. */
   add(event, { live = false } = {}) {
     const { type, data } = event;
     const atEnd = this.scroll.scrollTop + this.scroll.clientHeight >= this.scroll.scrollHeight - 24;
@@ -83,14 +84,20 @@ export class Turn {
     }
     if (event.spent) this.#spend(event.spent);
     if (type === "tool_call") this.figures.tool_calls.textContent = count((this.tools += 1));
-    this.figures.time.textContent = seconds(live ? performance.now() - this.began : event.ts ?? 0);
-    this.steps.add(event);
+    this.tick(live ? performance.now() - this.began : event.ts ?? 0);
+    const seen = this.steps.add(event);
     this.#count();
     if (type === "llm_chunk" && data.visible) this.#stream(data.text);
     else if (type === "final_answer") this.#answer(data);
     else if (type === "trial_finished") this.end(data.status, data.reason ?? "");
     else if (type === "error" && data.where === "harness" && (data.fatal ?? true)) this.fail(data.kind, data.message);
     if (atEnd) this.scroll.scrollTop = this.scroll.scrollHeight;
+    return seen;
+  }
+
+  /** Say how long it has taken so far, in milliseconds. */
+  tick(ms = performance.now() - this.began) {
+    this.figures.time.textContent = seconds(Math.max(0, ms));
   }
 
   /** The run came to its end, in whatever status. */
