@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from harness.config import Config
     from harness.records.run import RunRecord
 
-_FORMATS = ("markdown", "html", "junit", "sarif", "github", "json")
+_FORMATS = ("markdown", "html", "junit", "sarif", "github", "json", "otlp")
 _SUMMARY = "GITHUB_STEP_SUMMARY"
 
 
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=_FORMATS,
         default="markdown",
         help="markdown (the default), html (one page with every trace, by default report.html in the run's folder), "
-        "junit (XML), sarif (2.1.0), json (the document of `harness run`), or github: "
+        "junit (XML), sarif (2.1.0), json (the document of `harness run`), otlp (traces for OpenTelemetry, OTLP/JSON), or github: "
         "annotations, the summary of the job where GITHUB_STEP_SUMMARY names a file, and a comment in --out",
     )
     parser.add_argument(
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace, output: Output) -> ExitCode:
         )
     if args.format == "html":
         return _page(args, record, folder, config, output)
-    text = _rendered(args.format, record, config)
+    text = _spans(record, folder) if args.format == "otlp" else _rendered(args.format, record, config)
     written = []
     if args.format == "github":
         written += _for_the_job(record, config, args.out)
@@ -137,6 +137,14 @@ def _rendered(format: str, record: RunRecord, config: Config) -> str:
     from harness.reports.sarif import sarif
 
     return json_document(sarif(record, rules=rules_of(config, record), version=__version__, prefix=prefix))
+
+
+def _spans(record: RunRecord, folder: Path) -> str:
+    from harness import __version__
+    from harness.reports.otlp import otlp
+    from harness.reports.runs import read_traces
+
+    return json_document(otlp(record, lambda cell: read_traces(folder, cell), version=__version__))
 
 
 def _for_the_job(record: RunRecord, config: Config, out: str | None) -> list[str]:

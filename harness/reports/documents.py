@@ -44,7 +44,7 @@ class ReportDocument(msgspec.Struct, frozen=True, kw_only=True):
     """`harness report`: the report itself unless `--out` took it, and the files that were written."""
 
     run: str
-    format: Literal["markdown", "html", "junit", "sarif", "github", "json"]
+    format: Literal["markdown", "html", "junit", "sarif", "github", "json", "otlp"]
     text: str
     written: tuple[str, ...]
 

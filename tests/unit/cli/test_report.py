@@ -87,7 +87,7 @@ def test_github_gets_annotations_a_summary_and_a_comment(ran, harness, project, 
     assert (tmp_path / "new" / "comment.md").read_text().startswith(f"{MARKER}\n## tapegate: COULD NOT CHECK\n")
 
 
-@pytest.mark.parametrize("form", ["markdown", "junit", "sarif", "json"])
+@pytest.mark.parametrize("form", ["markdown", "junit", "sarif", "json", "otlp"])
 def test_out_takes_the_report(ran, harness, tmp_path, form):
     """What would be printed is in the file, and stdout stays empty."""
     printed = harness("report", "--format", form).out
@@ -97,7 +97,7 @@ def test_out_takes_the_report(ran, harness, tmp_path, form):
     assert printed == (tmp_path / "report").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("form", ["markdown", "junit", "sarif", "github", "json"])
+@pytest.mark.parametrize("form", ["markdown", "junit", "sarif", "github", "json", "otlp"])
 def test_the_document_is_what_its_schema_says(ran, harness, form):
     """With `--json`, the report stands in one document."""
     document = harness("report", "--format", form, "--json").document
