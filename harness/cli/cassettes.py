@@ -194,7 +194,7 @@ def _export(path: Path, target: str | None, output: Output) -> ExitCode:
 
     content = export(load(path))
     if target is None:
-        return _print(path, content.decode().rstrip("\n"), output)
+        return _print(path, content.decode().rstrip("\n"), output, exact=True)
     try:
         Path(target).write_bytes(content)
     except OSError as error:
@@ -202,11 +202,13 @@ def _export(path: Path, target: str | None, output: Output) -> ExitCode:
     return _print(path, f"wrote {target}", output, written=(target,))
 
 
-def _print(path: Path, text: str, output: Output, *, written: tuple[str, ...] = ()) -> ExitCode:
+def _print(
+    path: Path, text: str, output: Output, *, written: tuple[str, ...] = (), exact: bool = False
+) -> ExitCode:
     from harness.reports.documents import CassetteTextDocument
 
     if output.as_json:
         output.document(CassetteTextDocument(path=str(path), text=text, written=written))
     else:
-        output.data(text)
+        output.data(text, exact=exact)
     return ExitCode.PASS

@@ -41,7 +41,9 @@ def run(args: argparse.Namespace, output: Output) -> ExitCode:
     if output.as_json:
         output.document(document)
     else:
-        output.data(document.text)
+        from harness.reports.screen import neutralise
+
+        output.data(neutralise(document.text, keep_lines=True))
     return ExitCode.PASS
 
 

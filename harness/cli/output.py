@@ -78,25 +78,36 @@ class Output:
 
         return apart(self)
 
-    def data(self, text: str) -> None:
-        """Print *text* on stdout."""
+    def data(self, text: str, *, exact: bool = False) -> None:
+        """
+        Print *text* on stdout; what steers a terminal is written out in it, but for our own colours.
+
+        With *exact* it is left as it is where no terminal reads: a document, or a file that goes through a pipe.
+        """
         if os.getpid() != self._process:  # a forked child of an agent that came back: only its parent speaks
             os._exit(ExitCode.COULD_NOT_CHECK)
         self._end_progress()
+        if not exact or is_terminal(self.stream):
+            from harness.reports.screen import only_colours
+
+            text = only_colours(text, colours=_colourful(self.stream))
         print(text, file=self.stream, flush=True)
 
     def document(self, value: Any) -> None:
-        """Print *value*, a document of `harness.reports.documents`, as JSON on stdout."""
+        """Print *value*, a document of `harness.reports.documents`, as JSON on stdout; what steers a terminal is escaped."""
         import msgspec
 
         from harness.reports.documents import full
+        from harness.reports.escaping import json_text
 
-        self.data(msgspec.json.encode(full(value)).decode())
+        self.data(json_text(msgspec.json.encode(full(value)).decode()), exact=True)
 
     def note(self, text: str) -> None:
-        """Print *text* on stderr."""
+        """Print *text* on stderr, with what steers a terminal written out."""
+        from harness.reports.screen import neutralise
+
         self._end_progress()
-        print(text, file=sys.stderr, flush=True)
+        print(neutralise(text, keep_lines=True), file=sys.stderr, flush=True)
 
     def working(
         self, what: str, total: int, *, done: int = 0, name: Callable[[int], str] | None = None
@@ -140,31 +151,29 @@ class Output:
         if self.as_json:
             self._error(error.code, error.message, error.hint, error.at, error.exit_code)
         else:
-            from harness.reports.screen import neutralise
-
-            self.note(neutralise(str(error), keep_lines=True))
+            self.note(str(error))
         return error.exit_code
 
     def crash(self, error: BaseException) -> int:
         """Print a defect of the harness itself, with where it came from: no verdict, so exit 3."""
         import traceback
 
-        from harness.reports.screen import neutralise
-
-        self.note(neutralise("".join(traceback.format_exception(error)).rstrip(), keep_lines=True))
+        self.note("".join(traceback.format_exception(error)).rstrip())
         message = f"the harness itself failed: {type(error).__name__}: {error}"
         hint = "this is a defect of tapegate, not of your agent; please report it with the text above"
         if self.as_json:
             self._error("internal", message, hint, "", ExitCode.COULD_NOT_CHECK)
         else:
-            self.note(neutralise(f"error[internal]: {message}\n\nhint: {hint}", keep_lines=True))
+            self.note(f"error[internal]: {message}\n\nhint: {hint}")
         return ExitCode.COULD_NOT_CHECK
 
     def _error(self, code: str, message: str, hint: str, at: str, exit_code: int) -> None:
         import json
 
+        from harness.reports.escaping import json_text
+
         told = {"code": code, "message": message, "hint": hint, "at": at}
-        self.data(json.dumps({"error": told, "exit_code": int(exit_code)}, ensure_ascii=False))
+        self.data(json_text(json.dumps({"error": told, "exit_code": int(exit_code)}, ensure_ascii=False)), exact=True)
 
     def _end_progress(self) -> None:
         if self.under_way is not None and os.getpid() == self._process:

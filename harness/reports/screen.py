@@ -13,15 +13,18 @@ Paint = Callable[[str, str], str]
 """`paint(text, colour)` decorates *text*; meaning never hangs on it."""
 
 _ANSI = {"red": "31", "green": "32", "yellow": "33", "bold": "1", "dim": "2"}
-_STEERING = frozenset(
-    "\u061c\u200e\u200f\ufeff"
-    + "".join(map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x2070), *range(0xFFF9, 0xFFFC))))
-)
+_STEERING = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb"
 """Marks that turn the reading direction, or that annotate what stands elsewhere."""
-_CONTROL = frozenset({"Cc", "Cs", "Zl", "Zp"})
+_controls = re.compile(f"[\x00-\x1f\x7f-\x9f\u2028\u2029{_STEERING}\ud800-\udfff]")
+_our_colours = re.compile(f"(\x1b\\[(?:0|{'|'.join(_ANSI.values())})m)")
 _MARKS = frozenset({"Mn", "Me", "Cf"})
 _MOST_MARKS = 8
 """Marks on one character; more of them run over the lines around, and take no column however many they are."""
+_perhaps_marks = re.compile(
+    "[^\x00-\u02ff\u1100-\u115f\u2010-\u2027\u2030-\u205e\u2070-\u20cf\u3041-\u3096\u30a0-\u9fff\uac00-\ud7a3\uff01-\uffdc]"
+    f"{{{_MOST_MARKS + 1},}}"
+)
+"""Stretches in which more could stand than is shown; what is left out is Latin, CJK and Hangul, which has none."""
 _FLAG_OF_A_REGION = "\U0001f3f4[\U000e0020-\U000e007e]{2,6}\U000e007f"
 _hidden = re.compile(f"({_FLAG_OF_A_REGION})|[\U000e0000-\U000e007f]")
 """Characters of the block Tags, which nobody sees and a model reads, outside of the flags that they are for."""
@@ -46,8 +49,22 @@ def neutralise(text: str, *, keep_lines: bool = False) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    shown = "".join(_visible(char, keep_lines=keep_lines) for char in text)
-    return shown if shown.isascii() else _few_marks(_hidden.sub(_tag_written_out, shown))
+    shown = _controls.sub(_kept_or_written_out if keep_lines else _written_out, text)
+    if shown.isascii():
+        return shown
+    return _perhaps_marks.sub(_few_marks, _hidden.sub(_tag_written_out, shown))
+
+
+def only_colours(text: str, *, colours: bool) -> str:
+    """
+    *text* as it was laid out, made harmless as a whole; our own colours stay where there are any.
+
+    What strangers say is made harmless where it is laid out already; this is the door behind which nothing is left.
+    """
+    if not colours:
+        return neutralise(text, keep_lines=True)
+    parts = _our_colours.split(text)
+    return "".join(part if place % 2 else neutralise(part, keep_lines=True) for place, part in enumerate(parts))
 
 
 def one_line(text: str) -> str:
@@ -100,21 +117,21 @@ def titled(word: str, text: str, width: int, *, paint: Paint = plain, colour: st
     return paint(word, colour) + wrap(text, width, indent=f"{word}  ", later="  ").removeprefix(word)
 
 
-def _visible(char: str, *, keep_lines: bool) -> str:
-    if keep_lines and char in "\n\t":
-        return char if char == "\n" else "    "
-    if char in _STEERING or unicodedata.category(char) in _CONTROL:
-        return ascii(char)[1:-1]
-    return char
+def _written_out(found: re.Match[str]) -> str:
+    return ascii(found[0])[1:-1]
+
+
+def _kept_or_written_out(found: re.Match[str]) -> str:
+    return "\n" if found[0] == "\n" else "    " if found[0] == "\t" else _written_out(found)
 
 
 def _tag_written_out(found: re.Match[str]) -> str:
-    return found[0] if found[1] else ascii(found[0])[1:-1]
+    return found[0] if found[1] else _written_out(found)
 
 
-def _few_marks(text: str) -> str:
+def _few_marks(found: re.Match[str]) -> str:
     kept, marks = [], 0
-    for char in text:
+    for char in found[0]:
         marks = marks + 1 if unicodedata.category(char) in _MARKS else 0
         kept.append(char if marks <= _MOST_MARKS else ascii(char)[1:-1])
     return "".join(kept)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.reports.columns import display_width
-from harness.reports.screen import ansi, clip, neutralise, one_line, plain, wrap
+from harness.reports.screen import _perhaps_marks, ansi, clip, neutralise, one_line, only_colours, plain, titled, wrap
 
 hostile = st.text(st.characters(), max_size=60)
 """Any text that Python can hold: control characters, lone surrogates, marks that turn the reading direction."""
@@ -31,6 +31,37 @@ def test_nothing_that_steers_a_terminal_survives(text):
 def test_neutralising_twice_changes_nothing_more(text):
     """What is written out is plain text."""
     assert neutralise(text) == neutralise(neutralise(text))
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["\u0301", "\u20dd", "\u200b", "\u2060", "\u3099", "\ua66f", "\u0951", "\U000e0101", "e", "北", "か"]
+        )
+    )
+)
+def test_marks_never_pile_up(parts):
+    """Whatever the script of the marks is, no more than eight follow each other."""
+    found = neutralise("".join(parts))
+    stretches = "".join("m" if unicodedata.category(char) in {"Mn", "Me", "Cf"} else " " for char in found).split()
+
+    assert all(len(stretch) <= 8 for stretch in stretches)
+
+
+def test_every_script_that_is_not_looked_at_has_no_marks():
+    """The stretches that may be full of marks are found by their complement; nothing in it is one."""
+    skipped = [chr(code) for code in range(0x300, 0xD800) if not _perhaps_marks.match(chr(code) * 9)]
+
+    assert 40_000 < len(skipped)
+    assert [] == [char for char in skipped if unicodedata.category(char) in {"Mn", "Me", "Cf"}]
+
+
+def test_our_own_colours_pass_the_last_door():
+    """And nothing else does, colours of ours included where there are none."""
+    painted = f"{ansi('red', 'red')} \x1b[2J\x9b2J\u202e\r\t|\n\x1b[38;5;1m"
+
+    assert "\x1b[31mred\x1b[0m \\x1b[2J\\x9b2J\\u202e\\r    |\n\\x1b[38;5;1m" == only_colours(painted, colours=True)
+    assert "\\x1b[31mred\\x1b[0m" == only_colours(ansi("red", "red"), colours=False)
 
 
 @given(hostile)
@@ -96,6 +127,12 @@ def test_what_is_drawn_as_one_is_never_cut_apart():
 def test_wrapping_breaks_at_blanks():
     """Words stay whole where they fit."""
     assert wrap("one two three four", 10, indent="- ", later="  ") == "- one two\n  three\n  four"
+
+
+def test_a_title_stands_beside_its_word_or_below_it():
+    """Below it where the word takes more than half of the terminal; colour counts for nothing."""
+    assert "\x1b[31mBROKEN\x1b[0m  one two\n  three" == titled("BROKEN", "one two three", 16, paint=ansi, colour="red")
+    assert "BROKEN\n  one two" == titled("BROKEN", "one two", 15)
 
 
 def test_paint_decorates_and_plain_does_not():
