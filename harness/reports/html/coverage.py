@@ -10,6 +10,9 @@ from harness.records.finding import FindingState
 from harness.records.run import CaseVerdict
 from harness.reports.problems import Rule
 
+Design = tuple[str, str, str]
+"""Agent, model, and who answered."""
+
 
 class Count(msgspec.Struct):
     """How the findings of one contract ended."""
@@ -29,9 +32,9 @@ class Count(msgspec.Struct):
         """Trials that were held to it at all."""
         return self.triggered + self.vacuous + self.could_not_check
 
-    def add(self, state: FindingState) -> None:
-        """Count one finding."""
-        setattr(self, state, getattr(self, state) + 1)
+    def add(self, state: FindingState, count: int) -> None:
+        """Count so many findings more."""
+        setattr(self, state, getattr(self, state) + count)
 
 
 class ContractRow(msgspec.Struct, kw_only=True):
@@ -41,22 +44,26 @@ class ContractRow(msgspec.Struct, kw_only=True):
     about: str
     advisory: bool
     total: Count
-    designs: dict[tuple[str, str, str], Count]
+    designs: dict[Design, Count]
 
 
 def coverage(results: Iterable[CaseVerdict], rules: Mapping[str, Rule]) -> list[ContractRow]:
     """Count the findings of all *results*, in the order in which contracts first appear."""
-    rows: dict[str, ContractRow] = {}
+    counts: dict[tuple[str, Design, FindingState], int] = {}
+    blocking: dict[str, bool] = {}
     for verdict in results:
-        design = (verdict.agent, verdict.model, verdict.provenance)
+        design: Design = (verdict.agent, verdict.model, verdict.provenance)
         for finding in verdict.findings:
-            row = rows.get(finding.contract)
-            if row is None:
-                about = rules[finding.contract].about if finding.contract in rules else ""
-                row = rows[finding.contract] = ContractRow(
-                    contract=finding.contract, about=about, advisory=finding.advisory, total=Count(), designs={}
-                )
-            row.advisory = row.advisory and finding.advisory
-            row.total.add(finding.state)
-            row.designs.setdefault(design, Count()).add(finding.state)
+            key = (finding.contract, design, finding.state)
+            counts[key] = counts.get(key, 0) + 1
+            blocking[finding.contract] = blocking.get(finding.contract, False) or not finding.advisory
+    rows = {
+        name: ContractRow(
+            contract=name, about=rules[name].about if name in rules else "", advisory=not blocks, total=Count(), designs={}
+        )
+        for name, blocks in blocking.items()
+    }  # fmt: skip
+    for (name, design, state), count in counts.items():
+        rows[name].total.add(state, count)
+        rows[name].designs.setdefault(design, Count()).add(state, count)
     return list(rows.values())

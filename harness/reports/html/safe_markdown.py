@@ -54,14 +54,16 @@ def safe_html(text: str) -> str:
     Control characters, lone surrogates and marks that turn the reading direction are written out. Images become their
     descriptions. Headings begin at `h4`. Nothing gets lost but what is beyond `MOST_SHOWN` characters, which is said.
     """
-    clean = neutralise(text[:MOST_SHOWN].replace("\r\n", "\n"), keep_lines=True)
+    clean = _harmless(text[:MOST_SHOWN].replace("\r\n", "\n"))
     if len(text) > MOST_MARKDOWN:
         return _as_written(clean, len(text), why="too long to be read as Markdown")
     tokens = _reader().parse(clean)
     if _too_deep(tokens):
         return _as_written(clean, len(text), why="nested too deeply to be read as Markdown")
     _fit_headings(tokens)
-    return sanitised(_reader().renderer.render(list(_prepared(tokens)), _reader().options, {}))
+    html = _reader().renderer.render(list(_prepared(tokens)), _reader().options, {})
+    # A character reference is the only way by which another character comes in after the text was made harmless.
+    return sanitised(html) if "&" in clean else _cleaner().clean(html)
 
 
 def sanitised(html: str) -> str:
@@ -74,6 +76,12 @@ def escaped(text: str) -> str:
     from html import escape
 
     return escape(text, quote=True)
+
+
+def _harmless(text: str) -> str:
+    if text.isascii() and text.replace("\n", "").isprintable():
+        return text
+    return neutralise(text, keep_lines=True)
 
 
 def _as_written(clean: str, length: int, *, why: str) -> str:

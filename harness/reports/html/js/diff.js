@@ -18,8 +18,9 @@ function diffList(diffs, which) {
   const rows = diffs.pairs.map((pair, place) => ({ pair, which, place }));
   const same = rows.filter(({ pair }) => pair.same).length;
   const unread = rows.filter(({ pair }) => pair.unread).length;
-  const columns = ["case", ...(diffs.kind === "run" ? ["design", "verdict"] : ["design", "against"]), "what differs", "first parting"].map((title) => ({ title }));
-  columns.push({ title: "tokens", right: true });
+  const sides = diffs.kind === "run" ? { design: 18, verdict: 16 } : { design: 22, against: 22 };
+  const columns = Object.entries({ case: 16, ...sides, "what differs": 16, "first parting": 26 }).map(([title, width]) => ({ title, width }));
+  columns.push({ title: "tokens", right: true, width: 6 });
   const table = rowTable(`Differences: ${title}`, columns, diffRow(diffs.kind));
   const shows = { differing: (row) => !row.pair.same, all: () => true, same: (row) => row.pair.same };
   const state = { what: "differing", q: "" };

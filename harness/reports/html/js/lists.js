@@ -15,8 +15,9 @@ routes.cases = (panel, route) => {
     return;
   }
   setTitle("Cases");
-  const columns = ["verdict", "case", "set", "design", "answered by", "why"].map((title) => ({ title }));
-  columns.push(...["calls", "tools", "tokens", "ms"].map((title) => ({ title, right: true })));
+  const widths = { verdict: 9, case: 14, set: 9, design: 18, "answered by": 8, why: 20 };
+  const columns = Object.entries(widths).map(([title, width]) => ({ title, width }));
+  columns.push(...["calls", "tools", "tokens", "ms"].map((title) => ({ title, right: true, width: 5 })));
   const table = rowTable("Trials", columns, trialRow);
   const { bar, apply } = filterBar("cases", (rows) => {
     listed = rows;
@@ -63,7 +64,7 @@ function matrixOf(rows) {
     if (!cells.has(trial.design)) cells.set(trial.design, []);
     cells.get(trial.design).push(trial);
   }
-  const columns = [{ title: "case" }, ...places.map((place) => ({ title: designHead(index.designs[place]) }))];
+  const columns = [{ title: "case", width: 26 }, ...places.map((place) => ({ title: designHead(index.designs[place]), width: 12 }))];
   const table = rowTable("Matrix of cases and designs", columns, ([asked, cells]) => matrixRow(index.cases[asked], cells, places));
   table.box.classList.add("matrix");
   table.show([...lines]);
@@ -103,7 +104,8 @@ routes.recordings = async (panel) => {
     holder.replaceChildren(el("p", { class: "banner", role: "alert" }, error.message));
     return;
   }
-  const columns = ["answered by", "embeddings", "case", "design", "cassette", "digest of the answers"].map((title) => ({ title }));
+  const widths = { "answered by": 8, embeddings: 8, case: 16, design: 18, cassette: 34, "digest of the answers": 14 };
+  const columns = Object.entries(widths).map(([title, width]) => ({ title, width }));
   const table = rowTable("Recordings", columns, (trial) => {
     const [cassette, digest, embeddings] = told[trial.number];
     return el("tr", {},

@@ -1,11 +1,11 @@
 /* Tables of any length: short ones stand whole in the page, long ones scroll in a box that holds only what is seen. */
 const WHOLE_ROWS = 400;
 const ROW_HEIGHT = 32;
-const AROUND = 12;
+const AROUND = 40;
 
 /**
- * A table of `columns` ({title, right}) whose rows `makeRow(item)` makes: a `tr` each, all of one height.
- * `show(items)` draws it anew.
+ * A table of `columns` ({title, right, width}) whose rows `makeRow(item)` makes: a `tr` each, all of one height.
+ * `show(items)` draws it anew. Widths, in em, hold where not all rows are there to set them.
  */
 function rowTable(label, columns, makeRow) {
   const body = el("tbody");
@@ -13,36 +13,45 @@ function rowTable(label, columns, makeRow) {
   const table = el("table", { "aria-label": label }, el("thead", {}, el("tr", {}, heads)), body);
   const box = el("div", { class: "table-scroll rows", role: "group", "aria-label": label, tabindex: "0" }, table);
   let items = [];
-  let drawn = [-1, -1];
+  let drawn = { from: 0, to: 0, rows: [] };
 
-  const draw = () => {
-    const tall = items.length > WHOLE_ROWS;
-    const from = tall ? Math.max(0, Math.floor(box.scrollTop / ROW_HEIGHT) - AROUND) : 0;
-    const to = tall ? Math.min(items.length, from + Math.ceil((box.clientHeight || 700) / ROW_HEIGHT) + 2 * AROUND) : items.length;
-    if (from === drawn[0] && to === drawn[1]) return;
-    drawn = [from, to];
-    const rows = items.slice(from, to).map((item, place) => {
-      const row = makeRow(item);
-      row.setAttribute("aria-rowindex", String(from + place + 2));
-      return row;
-    });
+  const rowAt = (place) => {
+    if (place >= drawn.from && place < drawn.to) return drawn.rows[place - drawn.from];
+    const row = makeRow(items[place]);
+    row.setAttribute("aria-rowindex", String(place + 2));
+    return row;
+  };
+  const draw = (from, to) => {
+    const rows = Array.from({ length: to - from }, (_, place) => rowAt(from + place));
+    drawn = { from, to, rows };
     body.replaceChildren(spacer(from, columns.length), ...rows, spacer(items.length - to, columns.length));
+  };
+  const follow = () => {
+    if (items.length <= WHOLE_ROWS) return;
+    const first = Math.floor(box.scrollTop / ROW_HEIGHT);
+    const last = Math.min(items.length, first + Math.ceil((box.clientHeight || 700) / ROW_HEIGHT) + 1);
+    const missing = (first < drawn.from && drawn.from > 0) || last > drawn.to;
+    if (missing) draw(Math.max(0, first - AROUND), Math.min(items.length, last + AROUND));
   };
   const show = (shown) => {
     items = shown;
-    drawn = [-1, -1];
-    box.classList.toggle("virtual", items.length > WHOLE_ROWS);
+    drawn = { from: 0, to: 0, rows: [] };
+    const tall = items.length > WHOLE_ROWS;
+    box.classList.toggle("virtual", tall);
+    heads.forEach((head, place) => {
+      const { width } = columns[place];
+      head.style.width = tall && width ? `${width}em` : "";
+    });
     table.setAttribute("aria-rowcount", String(items.length + 1));
     box.scrollTop = 0;
-    if (items.length) draw();
+    if (tall) follow();
+    else if (items.length) draw(0, items.length);
     else body.replaceChildren(el("tr", {}, el("td", { colspan: columns.length, class: "note" }, "Nothing matches.")));
   };
-  box.addEventListener("scroll", () => requestAnimationFrame(draw), { passive: true });
-  new ResizeObserver(() => items.length > WHOLE_ROWS && draw()).observe(box);
-  window.addEventListener("beforeprint", () => {
-    if (items.length > WHOLE_ROWS) body.replaceChildren(...items.slice(0, 5 * WHOLE_ROWS).map(makeRow));
-  });
-  window.addEventListener("afterprint", () => show(items));
+  box.addEventListener("scroll", follow, { passive: true });
+  new ResizeObserver(follow).observe(box);
+  window.addEventListener("beforeprint", () => items.length > WHOLE_ROWS && draw(0, Math.min(items.length, 5 * WHOLE_ROWS)));
+  window.addEventListener("afterprint", () => items.length > WHOLE_ROWS && show(items));
   return { box, show };
 }
 
