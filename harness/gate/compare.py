@@ -13,7 +13,7 @@ from datetime import date
 from harness.gate.baseline import Baseline, BaselineCase, BaselineTrial, must_be_kept
 from harness.gate.cause import cause_of, changed
 from harness.gate.changes import broken_in, change_of
-from harness.gate.coverage import lost_contracts, missing, never_compared, unexercised
+from harness.gate.coverage import lost_contracts, missing, never_compared, toothless, unexercised
 from harness.gate.figures import compared, grown
 from harness.gate.fresh import fresh_cases
 from harness.gate.policy import blocks, expired, quarantined
@@ -56,6 +56,7 @@ def gate(
         *comparing.changes(today),
         *missing(record, baselines),
         *unexercised(record, baselines, rules),
+        *toothless(record, policy),
         *strays(record, baselines, strayed, blocks=rules.trajectories == "block"),
     ]
     if not record.partial:

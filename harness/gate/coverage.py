@@ -113,6 +113,16 @@ def never_compared(policy: Policy, figures: Collection[str]) -> Iterator[Change]
         )  # fmt: skip
 
 
+def toothless(record: RunRecord, policy: Policy) -> Iterator[Change]:
+    """A policy under which none of the contracts that trials were held to may block could never say no."""
+    asked = {finding.contract for verdict in record.results for finding in verdict.findings if not finding.advisory}
+    if asked and not any(blocks(contract, policy.rules) for contract in asked):
+        yield Change(
+            agent="", model="", set="", case="", contract="", change="skipped", cause="policy", at=policy.file, exit_code=4,
+            because=f"none of the {len(asked)} contracts of this run may block, so nothing that broke could be said",
+        )  # fmt: skip
+
+
 def _accepted_contracts(baseline: Baseline | None, agent: str) -> set[str]:
     models = baseline.agents.get(agent, {}).values() if baseline else ()
     cases = [case for model in models for case in model.cases.values() if case.provenance == "scripted"]

@@ -147,13 +147,24 @@ def test_figures_of_new_recordings_are_inconclusive_together() -> None:
 
 def test_an_advisory_contract_is_not_blocking() -> None:
     """What the policy only wants reported does not block, and what it does not name as blocking neither."""
-    now, then = record(verdict("S1", "CX1")), accepted(verdict())
+    both = {"kept": ("CX1", "CL1")}
+    now, then = record(verdict("S1", "CX1", **both)), accepted(verdict(**both))
 
     assert (0, 0, 1) == (
         judged(now, then, advisory=("CX*",)).exit_code,
         judged(now, then, blocking=("CL*",)).exit_code,
         judged(now, then, blocking=("CX1",)).exit_code,
     )
+
+
+def test_a_policy_that_lets_nothing_block_is_no_policy() -> None:
+    """Where no contract of the run may block, the gate could never say no: exit 4."""
+    decision = judged(record(verdict("S1", "CX1")), accepted(verdict()), advisory=("*",))
+
+    assert (4, "skipped", "policy", "pyproject.toml") == (
+        decision.exit_code, decision.changes[0].change, decision.changes[0].cause, decision.changes[0].at,
+    )  # fmt: skip
+    assert "none of the 1 contracts of this run may block" in decision.changes[0].because
 
 
 def test_a_contract_that_nothing_triggers_any_more_is_no_pass() -> None:

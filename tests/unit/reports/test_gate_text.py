@@ -5,8 +5,10 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from harness.records.decision import Change, decide
+from harness.records.comparison import Interval
+from harness.records.decision import TRAJECTORY, Change, Rate, Sampled, Statistic, decide
 from harness.reports.gate_text import render_decision
+from harness.reports.screen import display_width
 
 BROKEN = Change(
     agent="lean_react", model="scripted", set="shared", case="S1-en", contract="facts", change="regression",
@@ -73,3 +75,85 @@ def test_many_changes_are_cut() -> None:
     many = [msgspec.structs.replace(BROKEN, case=f"S{n}") for n in range(25)]
 
     assert "and 5 more; `harness gate --json` has them all" in render_decision(decide("r1", 25, many))
+
+
+def test_trajectories_that_are_new_are_told_and_counted() -> None:
+    """Three in full, the others as a number with the command that shows them; none of them blocks."""
+    many = [msgspec.structs.replace(NEW, contract=TRAJECTORY, case=f"S{n}", because="it parts") for n in range(5)]
+    text = render_decision(decide("r1", 5, many))
+
+    assert text == (
+        "\n\n".join(
+            f"NEW  lean_react × scripted shared/S{n} trial 1 (cause: golden)\n  trajectory: it parts\n    at goldensets/shared.yaml:14"
+            for n in range(3)
+        )
+        + "\n\nand 2 more trajectories that were not accepted; `harness diff RUN` shows them\n\n"
+        "PASS  5 trials compared, 5 new trajectories (exit 0)\n\n"
+        'hint: `harness accept r1 --reason "…"` makes what is new or fixed part of the baseline'
+    )
+
+
+def test_a_trajectory_that_blocks_names_both_ways_out() -> None:
+    """See what differs, or accept it beside the old one."""
+    text = render_decision(decide("r1", 1, [msgspec.structs.replace(BROKEN, contract=TRAJECTORY)]))
+
+    assert text.endswith("hint: `harness diff r1` shows what differs; `harness accept --also` accepts both ways")
+
+
+def statistic(**changes: object) -> Statistic:
+    """A test over four cases of three families, two of which were lost."""
+    rate = [Rate(kept=kept, trials=4, interval=Interval(0.15, 0.85)) for kept in (4, 2)]
+    fields = {
+        "agent": "lean_react", "model": "small", "provenance": "local", "set": "shared", "test": "mcnemar", "cases": 4,
+        "families": 3, "before": rate[0], "after": rate[1], "lost": 2, "gained": 0, "effect": -0.5, "p_value": 0.25,
+        "interval": Interval(-0.9, 0.1), "standard_error": 0.29, "smallest_detectable": 0.9, "needs_trials": 6,
+        "outcome": "inconclusive",
+    }  # fmt: skip
+    return Statistic(**(fields | changes))
+
+
+def test_samples_are_told_with_what_they_can_and_cannot_see() -> None:
+    """Rates with Wilson's intervals, the test, what would have been seen, figures, and how much cases flicker."""
+    grown = statistic(
+        figure="tokens",
+        test="bca",
+        effect=1.25,
+        interval=Interval(1.02, 1.6),
+        before=None,
+        after=None,
+        lost=None,
+        p_value=None,
+    )
+    rate = Rate(kept=2, trials=3, interval=Interval(0.21, 0.94))
+    case = Sampled(
+        agent="lean_react",
+        model="small",
+        provenance="local",
+        set="shared",
+        case="S1",
+        before=rate,
+        after=rate,
+        flakiness=2 / 3,
+    )
+    decision = decide("r1", 4, [], statistics=(statistic(), grown), samples=(case,))
+
+    assert render_decision(decision, width=200).startswith(
+        "SAMPLES  lean_react × small on shared, answered by: local; 4 cases in 3 families recorded anew\n"
+        "  all blocking contracts: kept 2 of 4 (95 % 15–85 %) recordings, accepted 4 of 4 (95 % 15–85 %); change -50 points "
+        "(95 % -90 to +10, standard error 29)\n"
+        "  McNemar's exact test: 2 cases lost, 0 gained, p = 0.25, could not have been significant: inconclusive\n"
+        "  the smallest loss seen with 80 % power is 90 points of the rate; about 6 recordings of each case, on each side, "
+        "would show this one\n"
+        "  tokens ×1.25 (95 % ×1.02–×1.60, BCa): inconclusive\n"
+        "  the smallest growth seen with 80 % power is 90 %; about 6 recordings of each case, on each side, would show this one\n"
+        "  S1: 2 of 3 (95 % 21–94 %), accepted 2 of 3 (95 % 21–94 %), flakiness 0.67\n\nPASS"
+    )
+
+
+@pytest.mark.parametrize("width", [20, 40, 80])
+def test_no_line_is_wider_than_the_terminal(width: int) -> None:
+    """Samples wrap as everything else does."""
+    decision = decide("r1", 4, [], statistics=(statistic(agent="名前" * 20, contract="a" * 90),))
+    block = render_decision(decision, width=width).split("\n\n")[0]
+
+    assert [] == [line for line in block.split("\n") if display_width(line) > width]
