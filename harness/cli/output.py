@@ -143,9 +143,6 @@ class Output:
 
         return recording(self)
 
-    def progress(self, text: str) -> None:
-        """Nothing any more: `replaying` and `working` tell."""
-
     def failure(self, error: HarnessError) -> int:
         """Print *error* and return the exit code that it maps to."""
         if self.as_json:

@@ -8,8 +8,9 @@ import jsonschema
 import pytest
 
 from harness.cli import doctor
+from harness.cli.output import Output
 from harness.errors import ExitCode
-from harness.reports.documents import schema_of
+from harness.reports.documents import Check, schema_of
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def test_a_sound_project_has_nothing_to_mend(project, checks):
 
     assert code == ExitCode.PASS
     assert list(found) == [
-        "python", "extra `record`", "extra `newsdesk`", "extra `serve`", "extra `stats`", "libyaml", "network guard", "keys", "project", "folder goldensets", "folder agents",
+        "python", "extra `record`", "extra `newsdesk`", "extra `reports`", "extra `serve`", "extra `stats`", "libyaml", "network guard", "keys", "project", "folder goldensets", "folder agents",
         "folder cassettes", "folder reports", "folder .cache", "golden sets", "cassettes",
     ]  # fmt: skip
     assert {check["state"] for check in found.values()} <= {"ok", "warn"}
@@ -89,14 +90,29 @@ def test_keys_are_named_but_never_shown(project, harness, monkeypatch):
     assert "very-secret" not in ended.out + ended.err
 
 
-def test_the_text_has_one_line_a_check_and_a_fix_below_what_is_not_ok(project, harness):
+def test_the_text_has_one_line_a_check_and_a_fix_below_what_is_not_ok(project, harness, monkeypatch):
     """State first, so that it can be read down the margin."""
+    monkeypatch.setenv("COLUMNS", "400")
     (project / "cassettes").rename(project / "kassetten")
 
     lines = harness("doctor").out.splitlines()
     assert lines[0].startswith("ok    python ")
     place = next(number for number, line in enumerate(lines) if line.startswith("fail  folder cassettes"))
     assert lines[place + 1].strip() == f"fix: make {project / 'cassettes'} readable"
+
+
+def test_a_narrow_terminal_gets_each_check_in_lines_of_its_own(monkeypatch, capsys):
+    """Nothing is cut off, and what to do can still be copied from one line."""
+    monkeypatch.setenv("COLUMNS", "24")
+    checks = [
+        Check(name="python", state="ok", because="3.11.7"),
+        Check(name="folder cassettes", state="fail", because="/a/b is not readable", fix="make /a/b/c/d/e/f readable"),
+    ]
+
+    assert (
+        "ok  python\n  3.11.7\nfail  folder cassettes\n  /a/b is not readable\n  fix: make /a/b/c/d/e/f readable"
+        == doctor.render(checks, Output())
+    )
 
 
 def test_a_missing_extra_says_what_does_not_work_without_it(monkeypatch):
