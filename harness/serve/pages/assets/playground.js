@@ -144,10 +144,12 @@ async function resume() {
   try {
     const { turns: said } = await (await ask("/api/sessions/current", { headers: { "x-session": name } })).json();
     for (const { role, text } of said) {
-      const box = el("div", { class: role === "user" ? "asked" : "answer told" });
-      turns.append(box);
-      if (role === "user") box.append(told(text, { kind: "question" }));
-      else showAnswer(box, text, told(text));
+      if (role === "user") turns.append(el("article", { class: "turn", "aria-label": line(text, 80) }, el("div", { class: "asked" }, told(text, { more: t("show_all"), kind: "question" }))));
+      else {
+        const box = el("div", { class: "answer told", dir: "auto" });
+        turns.lastElementChild?.append(box);
+        showAnswer(box, text, told(text, { more: t("show_all") }));
+      }
     }
     byId("welcome").hidden = said.length > 0;
   } catch {
@@ -232,6 +234,7 @@ function setMode(value) {
 }
 
 function showMode() {
+  if (mode() === "ask" && location.hash) history.replaceState(null, "", location.pathname);
   byId("asking").hidden = mode() !== "ask";
   byId("playing").hidden = mode() !== "play";
   byId("composer").hidden = mode() !== "ask";
@@ -256,7 +259,7 @@ addEventListener("keydown", (event) => {
   if (event.key === "Escape" && running) stop();
 });
 
-showMode();
+if (!location.hash) showMode();
 try {
   await Promise.all([loadAgents(), loadRecordings()]);
   await resume();
