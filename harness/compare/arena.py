@@ -57,7 +57,7 @@ def compare_run(record: RunRecord, *, divergence: Differ | None = None, chosen: 
     pairs = pair_tests(groups, family_of=_families(record.manifest))
     left_out += [left for group in groups for left in group.left_out] + _unchecked(designs)
     figures = [_figures(group, _families(record.manifest)) for group in groups]
-    code = _exit_code(groups, pairs, left_out)
+    code = _exit_code(pairs, left_out)
     return Comparison(
         run=record.run,
         sets=tuple(dict.fromkeys(set_name for group in groups for set_name in group.sets)),
@@ -120,16 +120,16 @@ def _unchecked(designs: Sequence[Design]) -> list[LeftOut]:
     ]  # fmt: skip
 
 
-def _exit_code(groups: Sequence[Rivals], pairs: Sequence[PairTest], left_out: Sequence[LeftOut]) -> ExitCode:
+def _exit_code(pairs: Sequence[PairTest], left_out: Sequence[LeftOut]) -> ExitCode:
     """
     Trials without a verdict, and cases that were not the same for all, come first; then that nothing was compared;
-    then that samples alone were compared and leave every pair open.
+    then that every pair is left to chance, which scripted ones never are.
     """
     if any(left.kind in {"unchecked", "unlike"} for left in left_out):
         return ExitCode.COULD_NOT_CHECK
     if not any(pair.cases for pair in pairs):
         return ExitCode.NOTHING_COMPARED
-    if all(group.sampled for group in groups) and not any(pair.told for pair in pairs):
+    if not any(pair.told for pair in pairs):
         return ExitCode.INCONCLUSIVE
     return ExitCode.PASS
 

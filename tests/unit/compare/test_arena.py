@@ -104,6 +104,14 @@ def test_one_design_is_nothing_to_compare():
     assert ExitCode.NOTHING_COMPARED == found.exit_code
 
 
+def test_designs_without_a_common_case_are_nothing_to_compare():
+    """They ran the same set, each its own part of it."""
+    found = compared(verdict("a", "S1"), verdict("b", "S2"))
+
+    assert (1, (), [0]) == (len(found.groups), found.matrix, [pair.cases for pair in found.pairs])
+    assert ExitCode.NOTHING_COMPARED == found.exit_code
+
+
 def test_samples_that_tell_nothing_are_inconclusive():
     """With the trials that would tell; a scripted comparison beside it is told, and then the command ends well."""
     samples = [*local("lean", [True, False]), *local("deep", [True, True])]

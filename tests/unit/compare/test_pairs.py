@@ -76,6 +76,13 @@ def test_p_values_are_adjusted_over_all_pairs():
     assert [True, True, False] == [test.told for test in tests]
 
 
+def test_more_trials_are_needed_than_there_are():
+    """Six cases would do for one pair; of three, Holm's adjustment leaves it open, so that a second trial is asked for."""
+    tests = head_to_head(*local("a", [True] * 6), *local("b", [False] * 6), *local("c", [False] * 6))
+
+    assert [(6 / 64, 2), (6 / 64, 2)] == [(test.p_adjusted, test.needs_trials) for test in tests[:2]]
+
+
 def test_scripted_designs_are_counted_and_never_tested():
     """Exact counts stay; every figure of chance is empty."""
     (test,) = head_to_head(*outcomes("a", [True, True, False]), *outcomes("b", [False, True, False]))

@@ -74,13 +74,13 @@ def test_trials_needed_by_hand() -> None:
 
 
 def test_trials_needed_are_enough_for_the_test_itself() -> None:
-    """One case: four trials of a side could be significant, though the normal approximation is content with fewer."""
-    needed = matched_trials_needed([(Tally(0, 1), Tally(1, 1))], 1.0)
-    utmost = [(Tally(0, needed), Tally(needed, needed))]
+    """Five cases: a trial of each can never be significant, though the normal approximation is content with it."""
+    needed = matched_trials_needed([(Tally(0, 1), Tally(1, 1))] * 5, 1.0)
 
-    assert permutation_test(utmost).p_value <= 0.05
-    assert permutation_test([(Tally(0, 3), Tally(3, 3))]).p_value > 0.05
-    assert 4 == needed
+    assert REACH * sqrt(5 * 2 * Fraction(2, 9)) / 5 < 1
+    assert permutation_test([(Tally(0, 1), Tally(1, 1))] * 5).p_value > 0.05
+    assert permutation_test([(Tally(0, needed), Tally(needed, needed))] * 5).p_value <= 0.05
+    assert 2 == needed
 
 
 @pytest.mark.parametrize("difference", [1e-17, -3.7e-17, 5e-324])
