@@ -6,6 +6,7 @@ const STEERING = new RegExp(
 );
 const MARKS = /([\p{Mn}\p{Me}\p{Cf}]{8})([\p{Mn}\p{Me}\p{Cf}]+)/gu;
 const HIDDEN = /\u{1f3f4}[\u{e0020}-\u{e007e}]{2,6}\u{e007f}|[\u{e0000}-\u{e007f}]/gu;
+const PLAIN = /^[\n\x20-\x7e]*$/;
 const FIRST_CHARACTERS = 1500;
 const numbers = new Intl.NumberFormat("en-US", { maximumFractionDigits: 1 });
 const cleanHtml = window.trustedTypes
@@ -17,7 +18,9 @@ const cleanHtml = window.trustedTypes
  * marks beyond eight on one character. `harness.reports.screen.neutralise` does the same.
  */
 function visible(text) {
-  return String(text)
+  const whole = String(text);
+  if (PLAIN.test(whole)) return whole;
+  return whole
     .replace(STEERING, writtenOut)
     .replace(HIDDEN, (found) => (found.length > 2 ? found : writtenOut(found)))
     .replace(MARKS, (_, few, more) => few + [...more].map(writtenOut).join(""));
