@@ -239,8 +239,6 @@ async def _record_judges(
 ) -> None:
     """Record what judges and embedding models say of the answers that *cells* now give."""
     groups = await wanted(project, cells, mode)
-    for group in groups:
-        check_group(project, group, base_url)
     try:
         for number, group in enumerate(groups, start=1):
             name = project.relative(cassette_path(project.config.cassettes, group.cell))
@@ -249,6 +247,7 @@ async def _record_judges(
                 continue
             tell(f"judge {number}/{len(groups)} {name}")
             try:
+                check_group(project, group, base_url)
                 tally.spend(*await record_group(project, group, mode, base_url, server))
             except HarnessError as error:
                 where = f"{error.at.removeprefix(f'{project.config.root}/')}: " if error.at else ""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from harness.judge.prompt import MOST_ANSWER, Block, Subject, messages
+from harness.judge.prompt import MOST_ANSWER, Block, Subject, brings_a_verdict, messages
 from harness.records.digest import canonical_json, digest
 from harness.records.judgement import Question
 from harness.records.messages import EmbeddingRequest, Json, ModelRequest
@@ -50,20 +50,27 @@ def subject_of(trial: Trial) -> Subject | None:
     )  # fmt: skip
 
 
-def refusal(subject: Subject) -> str:
-    """Why *subject* is failed without asking anybody; empty where it is not."""
+def refusal(question: Question, subject: Subject) -> str:
+    """
+    Why *subject* is failed without asking anybody; empty where it is not.
+
+    An answer that brings along a verdict in the judge's own form is never passed: judges are known to repeat such a one,
+    true quotes and all.
+    """
     if not subject.answer.strip():
         return "the answer is empty"
     if len(subject.answer) > MOST_ANSWER:
         return (
             f"the answer has {len(subject.answer):,} characters, more than the {MOST_ANSWER:,} that can be judged whole"
         )
+    if question.kind == "rubric" and brings_a_verdict(subject.answer):
+        return "the answer brings along a verdict in the judge's own form"
     return ""
 
 
 def calls_for(question: Question, subject: Subject, model: JudgeModel) -> list[Call]:
     """The model calls that *question* about *subject* takes, in order; none for a subject that is refused."""
-    if refusal(subject):
+    if refusal(question, subject):
         return []
     name = digest(_writable(subject.answer))
     if question.kind == "meaning":

@@ -54,7 +54,7 @@ class LabelledAnswer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     @property
     def subject(self) -> Subject:
         """The answer with its evidence, as a judge is shown it."""
-        blocks = tuple(Block(0, number, "evidence", text) for number, text in enumerate(self.evidence, start=1))
+        blocks = tuple(Block(0, number, "", text) for number, text in enumerate(self.evidence, start=1))
         return Subject(self.question, self.answer, blocks)
 
 

@@ -46,7 +46,7 @@ class Answers:
 
     def to(self, question: Question) -> Judgement:
         """The answer to *question*; its verdict is `none` where there is none."""
-        if because := refusal(self._subject):
+        if because := refusal(question, self._subject):
             return Judgement(question=question, verdict="fail", because=because)
         player = self._player(question.model)
         if isinstance(player, str):

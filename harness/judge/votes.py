@@ -2,11 +2,12 @@
 From what a judge replied to what it counts for.
 
 A reply is strict JSON of one shape, or the vote is a fail. A vote to pass counts only if it quotes, and if every quote
-really stands in the event that it names; blanks apart, and whichever way the judge wrote escaped characters.
+really stands in the event that it names; blanks apart, and whether the judge copied characters escaped or not.
 """
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Sequence
@@ -121,7 +122,7 @@ def _citation(quote: _Quote, subject: Subject, cite: Cite) -> Citation | str:
     else:
         return f"there is no block {quote.event}"
     told = normalised(text)
-    for form in (quote.quote, unescape(quote.quote)):
+    for form in (quote.quote, unescape(quote.quote), html.unescape(quote.quote)):
         said = normalised(form)
         if said and said in told and (len(said) >= LEAST_QUOTE or said == told):
             return Citation(leg, seq, said)

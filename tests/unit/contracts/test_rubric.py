@@ -25,8 +25,12 @@ NEAR = Question(kind="meaning", text="Seven degrees.", model="e5")
 RULE = rubric.with_options(criterion=CRITERION, model="judge")
 LIKE = similar_meaning.with_options(text="Seven degrees.", at_least=0.9, model="e5")
 CITED = Vote(passed=True, why="It does.", citations=(Citation(0, TOLD, "7 °C"),))
-PASSED = Judgement(question=ASKED, verdict="pass", because="2 of 3 votes pass: It does.", votes=(CITED,), answered_by="local")
-FAILED = Judgement(question=ASKED, verdict="fail", because="1 of 3 votes pass: No.", votes=(CITED,), answered_by="scripted")
+PASSED = Judgement(
+    question=ASKED, verdict="pass", because="2 of 3 votes pass: It does.", votes=(CITED,), answered_by="local"
+)
+FAILED = Judgement(
+    question=ASKED, verdict="fail", because="1 of 3 votes pass: No.", votes=(CITED,), answered_by="scripted"
+)
 
 
 def trial(*judgements: Judgement) -> Trial:
@@ -75,14 +79,18 @@ def test_where_nobody_was_asked_nothing_is_known(contract: Any) -> None:
 
 def test_a_missing_answer_says_why() -> None:
     """What the replay found stands before the hint."""
-    missing = Judgement(question=ASKED, verdict="none", because="the judge was asked about another answer", hint="do it")
+    missing = Judgement(
+        question=ASKED, verdict="none", because="the judge was asked about another answer", hint="do it"
+    )
 
     assert "the judge was asked about another answer\nhint: do it" == found(RULE, missing).because
 
 
 def test_other_contracts_of_the_trial_are_judged_all_the_same() -> None:
     """A judge that was never asked takes nothing from what the trace alone shows."""
-    case = make_case(contracts=({"rubric": {"criterion": CRITERION, "model": "judge"}}, {"answer_exact": {"text": "No."}}))
+    case = make_case(
+        contracts=({"rubric": {"criterion": CRITERION, "model": "judge"}}, {"answer_exact": {"text": "No."}})
+    )
     states = {f.contract: f.state for f in judge(case, trial(), contracts_for(case, "design", builtin()))}
 
     assert ("could_not_check", "broken") == (states["rubric"], states["answer_exact"])
@@ -181,7 +189,10 @@ def test_the_contracts_tell_what_they_ask() -> None:
 )
 def test_options_out_of_range_are_refused(contract: Any, options: dict[str, Any], because: str) -> None:
     """A wrong option is a wrong file, told before anybody is asked."""
-    given = {"rubric": {"criterion": "a", "model": "judge"}, "similar_meaning": {"text": "a", "at_least": 0.5, "model": "e5"}}
+    given = {
+        "rubric": {"criterion": "a", "model": "judge"},
+        "similar_meaning": {"text": "a", "at_least": 0.5, "model": "e5"},
+    }
     wrong = contract.with_options(**(given[contract.id] | options))
 
     with pytest.raises(BadFileError) as raised:

@@ -82,7 +82,12 @@ def _model(name: str) -> JudgeModel:
 def _body(question: Question, reply: Any) -> dict[str, Any]:
     if question.kind == "meaning":
         data = [{"object": "embedding", "index": n, "embedding": vector} for n, vector in enumerate(reply)]
-        return {"object": "list", "data": data, "model": question.model, "usage": {"prompt_tokens": 1, "total_tokens": 1}}
+        return {
+            "object": "list",
+            "data": data,
+            "model": question.model,
+            "usage": {"prompt_tokens": 1, "total_tokens": 1},
+        }
     message = {"role": "assistant", "content": reply}
     return {
         "id": "1", "object": "chat.completion", "created": 1, "model": question.model,

@@ -57,14 +57,16 @@ def test_nothing_hidden_and_no_bracket_of_ours_survives(text: str) -> None:
     data = escape(text)
 
     assert "<" not in data
-    assert [] == [c for c in data if c not in "\n\t" and unicodedata.category(c) in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}]
+    assert [] == [
+        c for c in data if c not in "\n\t" and unicodedata.category(c) in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
+    ]
     assert not re.search(r"\[/?INST\]", data)
 
 
 @given(HOSTILE, HOSTILE, HOSTILE)
 def test_no_text_forges_a_block(answer: str, told: str, question: str) -> None:
     """Whatever answer, evidence and question say, there is one block for each, in our order."""
-    block = ["<<<QUESTION", "<<<END", "<<<ANSWER", "<<<END", "<<<EVIDENCE", "<<<END"]
+    block = ["<<<QUESTION", "<<<END", "<<<EVIDENCE", "<<<END", "<<<ANSWER", "<<<END"]
 
     assert block == ours(shown(answer, told, question=question))
 
@@ -101,7 +103,7 @@ def test_the_same_is_asked_twice_in_the_same_words() -> None:
     assert shown("a", "b") == shown("a", "b")
 
 
-@pytest.mark.parametrize(("cite", "words"), [("trace", "must not be quoted"), ("answer", 'with 0 as "event"')])
+@pytest.mark.parametrize(("cite", "words"), [("trace", "must not be quoted"), ("answer", "with 0 as the event")])
 def test_the_rules_say_what_may_be_quoted(cite: str, words: str) -> None:
     """A judge of form may quote the answer, a judge of facts may not."""
     assert words in system_of(cite)  # type: ignore[arg-type]

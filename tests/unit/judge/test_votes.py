@@ -15,8 +15,12 @@ from harness.records.judgement import Citation, Vote
 
 from .recordings import FAIL, PASS, TOLD
 
-SUBJECT = Subject("?", "It is 7 °C in Berlin.", (Block(0, 4, "get_weather", TOLD), Block(1, 9, "get_time", "noon")), (1, 12))
-VOTES = st.lists(st.builds(Vote, passed=st.booleans(), why=st.sampled_from(["a", "b", "c", ""])), min_size=1, max_size=7)
+SUBJECT = Subject(
+    "?", "It is 7 °C in Berlin.", (Block(0, 4, "get_weather", TOLD), Block(1, 9, "get_time", "noon")), (1, 12)
+)
+VOTES = st.lists(
+    st.builds(Vote, passed=st.booleans(), why=st.sampled_from(["a", "b", "c", ""])), min_size=1, max_size=7
+)
 
 
 def reply(verdict: str = "pass", *quotes: tuple[object, str], why: str = "Because.") -> str:
@@ -44,7 +48,7 @@ def test_blanks_and_escapes_do_not_matter() -> None:
     told = "two\n  lines <b>bold</b> of text"
     subject = Subject("?", "a", (Block(0, 1, "t", told),))
 
-    for quote in ("two lines", "lines  <b>bold</b>\nof", escape("lines <b>bold</b> of")):
+    for quote in ("two lines", "lines  <b>bold</b>\nof", escape("lines <b>bold</b> of"), "&lt;b&gt;bold&lt;/b&gt;"):
         assert vote_of(reply("pass", (1, quote)), subject, "trace").passed, quote
 
 
