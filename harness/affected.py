@@ -16,6 +16,7 @@ from harness import __version__
 from harness.agents.load import REFERENCE, split_name
 from harness.checkout import own_source
 from harness.gate.baseline import Baseline, BaselineCase, BaselineTrial, load_baselines
+from harness.gate.cause import own_part
 from harness.locks import Locks
 from harness.matrix import Affected, PlannedCell, RunPlan
 from harness.records.run import Cell
@@ -69,7 +70,7 @@ def _causes(
     now = locks.before(planned.cell, planned.case)
     found = {name for name in _COMPARED if getattr(now, name) != getattr(case.lock, name)}
     if now.cassette != trial.recording:
-        found.add("cassette")
+        found.add("cassette" if own_part(now.cassette) != own_part(trial.recording) else "judge")
     if case.versions.get(TAPEGATE) != __version__ or source != own_source():
         found = (found - {"contracts"}) | {TAPEGATE}
     if _is_owed(planned.cell, case, trial):

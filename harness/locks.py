@@ -107,14 +107,14 @@ class Locks:
         return self._belts[key]
 
     def _judged(self, cell: Cell, recording: str) -> str:
-        """*recording*, with those of what judges said of the trial, and what is declared of these judges."""
+        """*recording*, and behind a `+` what judges said of the trial and what is declared of these judges."""
         own = self._project.config.cassettes / cassette_name(cell)
         said = [
             (digest_bytes(path.read_bytes()), declared)
             for judge, declared in self._judges
             if (path := judge / own.parent.name / own.name).is_file()
         ]
-        return digest([recording, said]) if said else recording
+        return f"{recording}+{digest(said)}" if said else recording
 
 
 def _stated(world: WorldTemplate) -> list[object]:

@@ -75,7 +75,7 @@ class Lock(msgspec.Struct, frozen=True, kw_only=True):
     contracts: str = ""
     """The project's own contracts with what they reach, and the version of tapegate."""
     cassette: str = ""
-    """The file of the recording, to the byte; each trial has its own."""
+    """The file of the recording, to the byte, and behind a `+` the files of what judges said; each trial has its own."""
     judge: str = ""
     """What judges and embedding models answered about the answer; each trial has its own. Empty: nobody was asked."""
 

@@ -352,3 +352,14 @@ def test_no_change_of_one_file_is_missed(
         path.write_bytes(changed[how])
 
     holds(ScratchProject(folder, {}), as_accepted)
+
+
+def test_what_a_judge_says_reaches_its_trials_alone(project: ScratchProject) -> None:
+    """Another recording of a judge brings in the trials of its case, under a name of its own."""
+    path = project.path("cassettes/_judge/referee/smoke/weather.0.yaml")
+    path.parent.mkdir(parents=True)
+    path.write_text("version: 1\n")
+    document = project.harness("run", "--affected", "--json").document
+
+    assert {("example", 0), ("heir", 0)} == {(v["agent"], v["trial"]) for v in document["results"]}
+    assert {"judge": 2} == document["manifest"]["affected"]["causes"]

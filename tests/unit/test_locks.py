@@ -108,6 +108,16 @@ def test_what_is_declared_of_a_model_reaches_its_own_trials(project: ScratchProj
     assert ({"model"}, set()) == (changed(project, sampling, "referee"), changed(project, lambda _: None))
 
 
+def test_what_judges_said_stands_behind_the_recording(project: ScratchProject) -> None:
+    """The trial's own file keeps its digest where only a judge said something else."""
+    before = lock(project).cassette
+    appended(JUDGED)(project)
+    after = lock(project).cassette
+
+    assert before.partition("+")[::2] != after.partition("+")[::2]
+    assert before.partition("+")[0] == after.partition("+")[0]
+
+
 def test_an_image_counts_by_its_content(project: ScratchProject) -> None:
     """The picture that a case shows is part of the case, wherever its file is the same."""
     project.replace(
