@@ -249,3 +249,29 @@ def test_calibration_of_a_scripted_judge(project: ScratchProject) -> None:
     assert "pass1: people: pass, judge: fail: “" not in after.stdout
     assert "pass1: people: pass, judge: fail: 0 of 1 votes pass: No unit." in after.stdout
     assert "4 labels are too few to speak of a judge; 16 more are needed" in " ".join(after.stdout.split())
+
+
+def test_the_gate_names_the_judge_as_the_cause(project: ScratchProject) -> None:
+    """A judge that was asked again and now says no is a regression whose cause is the judge; the trial is the same sample."""
+    assert 0 == project.harness("run", "--json").exit_code
+    assert 0 == project.harness("accept", "--reason", "judged").exit_code
+    assert 0 == project.harness("gate").exit_code
+    project.write("goldensets/scripts/smoke/_judge/weather.yaml", script(FAIL, FAIL, PASS))
+    project.harness("record", "--judge-only", "--mode", "all")
+    ran = project.harness("gate", "--json")
+
+    assert 1 == ran.exit_code
+    assert [("regression", "rubric", "judge")] == [
+        (change["change"], change["contract"], change["cause"]) for change in ran.document["changes"]
+    ]
+
+
+def test_the_gate_cannot_pass_where_the_judge_is_missing(project: ScratchProject) -> None:
+    """A recording of the judge that is gone is exit 3, whatever the baseline says."""
+    project.harness("run")
+    project.harness("accept", "--reason", "judged")
+    project.path(CASSETTE).unlink()
+    ran = project.harness("gate", "--json")
+
+    assert (3, "could_not_check") == (ran.exit_code, ran.document["decision"])
+    assert any("`scripted` was never asked about this case" in change["because"] for change in ran.document["changes"])
