@@ -71,7 +71,7 @@ def test_cases_that_were_not_always_kept_have_a_mark_for_each_run():
     runs = [
         run(1, trial("S1"), trial("S2", "broken"), trial("S3")),
         run(2, trial("S1"), trial("S1", "broken", trial=1), trial("S2", "broken", known=True)),
-        run(3, trial("S1", "could_not_check", code="cassette-miss"), trial("S3")),
+        run(3, trial("S1", "could_not_check", code="cassette-miss"), trial("S1", trial=1), trial("S3")),
     ]
 
     assert [("S1", ".x?"), ("S2", "xk-")] == [(case.case, case.states) for case in restless(runs)]
