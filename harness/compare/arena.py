@@ -14,7 +14,7 @@ from harness.compare.figures import FamilyOf, figures_of
 from harness.compare.matrix import Differ, rows_of
 from harness.compare.pairs import pair_tests
 from harness.compare.pareto import dominators, objectives_of
-from harness.errors import ExitCode
+from harness.errors import BadFileError, ExitCode
 from harness.records.comparison import Comparison, DesignFigures, Group, LeftOut, PairTest
 from harness.records.run import CaseVerdict, RunRecord
 
@@ -45,6 +45,7 @@ def compare_run(record: RunRecord, *, divergence: Differ | None = None, chosen: 
 
     Raises:
         UsageError: *chosen* asks to compare what is never compared: unlike provenance, or unlike sets.
+        BadFileError: A figure of the run is beyond every number.
     """
     chosen = chosen or Chosen()
     verdicts = [verdict for verdict in record.results if _wanted(verdict, chosen)]
@@ -56,19 +57,28 @@ def compare_run(record: RunRecord, *, divergence: Differ | None = None, chosen: 
     groups, left_out = rivals_of(designs, order)
     pairs = pair_tests(groups, family_of=_families(record.manifest))
     left_out += [left for group in groups for left in group.left_out] + _unchecked(designs)
-    figures = [_figures(group, _families(record.manifest)) for group in groups]
+    try:
+        figures = [_figures(group, _families(record.manifest)) for group in groups]
+        rows = rows_of(groups, designs, order, differ=divergence)
+    except OverflowError:
+        raise _beyond_numbers(record) from None
     code = _exit_code(pairs, left_out)
     return Comparison(
         run=record.run,
         sets=tuple(dict.fromkeys(set_name for group in groups for set_name in group.sets)),
         designs=tuple(one for _, each in figures for one in each),
         pairs=tuple(pairs),
-        matrix=tuple(rows_of(groups, designs, order, differ=divergence)),
+        matrix=tuple(rows),
         groups=tuple(group for group, _ in figures),
         left_out=tuple(left_out),
         needs_trials=_needed(pairs) if code is ExitCode.INCONCLUSIVE else None,
         exit_code=int(code),
     )
+
+
+def _beyond_numbers(record: RunRecord) -> BadFileError:
+    because = f"a figure of run `{record.run}` is too large to be one"
+    return BadFileError("bad-run", because, hint="`harness run` makes a new one")
 
 
 def _wanted(verdict: CaseVerdict, chosen: Chosen) -> bool:

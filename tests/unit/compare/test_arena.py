@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.compare import Chosen, compare_run
-from harness.errors import ExitCode
+from harness.errors import BadFileError, ExitCode
 from harness.records.comparison import Group, LeftOut
 from harness.records.messages import Usage
 from harness.records.trajectory import Divergence, Turn
@@ -127,6 +128,14 @@ def test_a_difference_that_is_told_ends_well():
 
     assert (ExitCode.PASS, None) == (found.exit_code, found.needs_trials)
     assert ("mcnemar_exact", 2 / 2**8, True) == (found.pairs[0].test, found.pairs[0].p_adjusted, found.pairs[0].told)
+
+
+@pytest.mark.parametrize("fields", [{"llm_calls": 10**400}, {"cost_usd": 1e308}])
+def test_figures_beyond_every_number_are_refused(fields):
+    """A run folder may come from anywhere."""
+    with pytest.raises(BadFileError) as caught:
+        compared(*outcomes("a", [True, True], **fields), *outcomes("b", [True, True], **fields))
+    assert ("bad-run", "a figure of run `r1` is too large to be one") == (caught.value.code, caught.value.message)
 
 
 def test_only_what_is_chosen_is_compared():
