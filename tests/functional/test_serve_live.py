@@ -108,34 +108,30 @@ def test_a_recording_is_told_at_its_own_speed(serve, project):
     assert [] == [each for each in arrived if each[2] * 1000 < 0.9 * each[1] / 0.05]
 
 
-@pytest.mark.parametrize("speed", ["instant", "recorded", "1", "1000"])
-def test_every_speed_tells_the_same(serve, project, speed):
+def test_every_speed_tells_the_same(serve, project):
     """Only the time that lies between the lines is another."""
     served = serve(project.folder)
     url = served.client.get("/api/recordings").json()["recordings"][0]["url"]
-    lines = [
-        {key: value for key, value in json.loads(line).items() if key != "trial_id"}
-        for line in served.client.post(f"{url}?speed={speed}").text.splitlines()
-    ]
 
-    assert lines == [
-        {key: value for key, value in json.loads(line).items() if key != "trial_id"}
-        for line in served.client.post(url).text.splitlines()
-    ]
+    def told(speed: str) -> list[Any]:
+        lines = [json.loads(line) for line in served.client.post(f"{url}?speed={speed}").text.splitlines()]
+        return [{key: value for key, value in line.items() if key != "trial_id"} for line in lines]
+
+    assert [told("instant")] * 3 == [told(speed) for speed in ("recorded", "1", "1000")]
 
 
-@pytest.mark.parametrize("speed", ["fast", "0", "-1", "nan", "inf", "1001", ""])
-def test_a_speed_that_is_none_is_refused(serve, project, speed):
+def test_a_speed_that_is_none_is_refused(serve, project):
     """Before anything is played."""
     served = serve(project.folder)
     url = served.client.get("/api/recordings").json()["recordings"][0]["url"]
-    refused = served.client.post(f"{url}?speed={speed}")
+    for speed in ("fast", "0", "-1", "nan", "inf", "1001", ""):
+        refused = served.client.post(f"{url}?speed={speed}")
 
-    assert (400, "bad-request") == (refused.status_code, refused.json()["error"]["code"])
-    assert (
-        "`speed` is neither `recorded` nor `instant` nor a number from 0.01 to 1000"
-        == (refused.json()["error"]["message"])
-    )
+        assert (400, "bad-request") == (refused.status_code, refused.json()["error"]["code"])
+        assert (
+            "`speed` is neither `recorded` nor `instant` nor a number from 0.01 to 1000"
+            == (refused.json()["error"]["message"])
+        )
 
 
 def test_lines_tell_stages_and_what_was_spent(serve, project):
@@ -288,24 +284,25 @@ def test_a_run_tells_no_secret(serve, project, growing, monkeypatch):
     assert "very-secret-value" not in serve(project.folder).client.get(f"/api/runs/{growing.run}").text
 
 
-@pytest.mark.parametrize(
-    ("path", "code"),
-    [
-        ("nowhere", "no-such-run"),
-        ("20261122", "no-such-run"),
-        ("..%2Fruns", "no-such-route"),
-        ("%2e", "no-such-run"),
-        ("20261122-050000000-aaaa/traces/smoke/example/scripted/other/0", "no-such-trace"),
-        ("20261122-050000000-aaaa/traces/..%2F..%2F..%2Fetc/x/y/passwd/0", "no-such-trace"),
-        ("20261122-050000000-aaaa/traces/smoke/example/scripted/x%00y/0", "no-such-trace"),
-        ("nowhere/traces/smoke/example/scripted/weather/0", "no-such-run"),
-    ],
-)
-def test_no_name_becomes_a_path(serve, project, growing, path, code):
+def test_no_name_becomes_a_path(serve, project, growing):
     """Runs are looked up by their whole name, and traces by a cell of it."""
-    refused = serve(project.folder).client.get(f"/api/runs/{path}")
+    served = serve(project.folder)
+    for path, code in NO_PATHS:
+        refused = served.client.get(f"/api/runs/{path}")
 
-    assert (404, code) == (refused.status_code, refused.json()["error"]["code"])
+        assert (path, 404, code) == (path, refused.status_code, refused.json()["error"]["code"])
+
+
+NO_PATHS = [
+    ("nowhere", "no-such-run"),
+    ("20261122", "no-such-run"),
+    ("..%2Fruns", "no-such-route"),
+    ("%2e", "no-such-run"),
+    ("20261122-050000000-aaaa/traces/smoke/example/scripted/other/0", "no-such-trace"),
+    ("20261122-050000000-aaaa/traces/..%2F..%2F..%2Fetc/x/y/passwd/0", "no-such-trace"),
+    ("20261122-050000000-aaaa/traces/smoke/example/scripted/x%00y/0", "no-such-trace"),
+    ("nowhere/traces/smoke/example/scripted/weather/0", "no-such-run"),
+]
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"])

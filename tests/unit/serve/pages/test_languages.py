@@ -52,6 +52,18 @@ def test_every_language_names_the_four_stages(language):
     assert 4 == len({words_of(language)[stage] for stage in STAGES})
 
 
+@pytest.mark.parametrize(
+    ("accepted", "language"),
+    [
+        ("", "en"), ("de-AT,de;q=0.9,en;q=0.5", "de"), ("fr, pt-BR;q=0.8", "pt"), ("ru", "ru"), ("zh-Hans-CN", "zh"),
+        ("xx", "en"), ("de;q=0, ru;q=0.1", "ru"), ("de;q=much, pt", "pt"), ("en;q=0.2, DE;q=0.3", "de"),
+    ],
+)  # fmt: skip
+def test_the_heaviest_language_that_is_there(accepted, language):
+    """By its weight, then by its place; a weight of nothing, or none at all, chooses nothing."""
+    assert language == chosen("", accepted)
+
+
 def test_what_was_chosen_goes_before_what_the_browser_says():
     """As long as it is a language that is there."""
     assert ("de", "ru") == (chosen("de", "ru"), chosen("xx", "ru"))
