@@ -65,7 +65,10 @@ def render_comparison(comparison: Comparison, *, width: int = 80, paint: Paint =
 
 def _group(told: GroupTold, width: int, paint: Paint) -> Iterator[str]:
     yield paint(wrap(one_line(title_of(told.group)), width, later="  "), "bold")
-    yield _table(quality_table(told), width)
+    quality = quality_table(told)
+    marks = ["dim" if one.dominated_by else "green" if one.pareto else "" for one in told.figures]
+    colours = [[mark if mark == "dim" else ""] * (len(quality.headers) - 1) + [mark] for mark in marks]
+    yield table(quality.headers, quality.rows, short=quality.short, width=width, paint=paint, colours=colours)
     yield _table(work_table(told), width)
     yield wrap(_weighed(told), width, later="  ")
     if (contracts := contract_table(told)).rows:
