@@ -66,6 +66,18 @@ def test_typed(names: list[str]) -> None:
     assert "harness/py.typed" in names
 
 
+def test_pages_travel_with_their_looks(names: list[str]) -> None:
+    """Every template, style, script and word of the pages is in the wheel, the news desk's own among them."""
+    source = Path(__file__).parent.parent.parent
+    kinds = ("*.html", "*.css", "*.js", "*.svg", "*.json")
+    pages = [path for kind in kinds for path in (source / "harness/serve/pages").rglob(kind)]
+    desk = [path.name for path in (source / "agents/newsdesk/page").iterdir()]
+
+    assert 20 < len(pages)
+    assert set() == {str(path.relative_to(source)) for path in pages} - set(names)
+    assert set() == {f"harness/_reference_agents/newsdesk/page/{name}" for name in desk} - set(names)
+
+
 def test_installed_wheel_brings_the_pytest_plugin(wheel: Path, tmp_path: Path) -> None:
     """In a repository of a user's, beside a distribution whose package is `agents`, pytest finds plugin and trials."""
     installed = tmp_path / "installed"

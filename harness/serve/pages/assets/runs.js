@@ -11,6 +11,7 @@ const REFRESH_MS = 5000;
 const rows = byId("verdicts");
 const announce = (text) => { byId("status").textContent = text; };
 let followed = null;
+let playing = null;
 
 /* The list. */
 
@@ -181,6 +182,8 @@ function showTrial(events, verdict, about) {
     const player = new Player({ speed, show: (event) => turn.add(event), tick: (ms) => turn.tick(ms), ended: (whole) => whole || turn.fail("run-cancelled", "") });
     const turn = new Turn({ question, about, provenance: verdict?.provenance ?? "", controls: player.element });
     place.replaceChildren(turn.element);
+    playing?.end();
+    playing = player;
     player.play(events);
   };
   const again = el("button", { type: "button" }, t("play_recorded"));
@@ -221,6 +224,7 @@ async function whenThere(place, following) {
 }
 
 byId("trial").addEventListener("close", () => {
+  playing?.end();
   byId("trial-body").replaceChildren();
   if (followed) history.replaceState(null, "", `#${new URLSearchParams({ run: followed.run })}`);
 });
