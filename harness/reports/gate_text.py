@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from harness.records.decision import TRAJECTORY, Change, Decision
 from harness.reports.gate_samples import told_samples
-from harness.reports.screen import Paint, clip, one_line, plain, wrap
+from harness.reports.screen import Paint, clip, one_line, plain, titled, wrap
 
 _MOST = 20
 """Blocking changes that are shown; a screen holds no more."""
@@ -31,8 +31,8 @@ def render_decision(decision: Decision, *, width: int = 80, paint: Paint = plain
     parts += _trajectories(noted, width, paint)
     for title, lines in told_samples(decision):
         wrapped = [wrap(line, width, indent="  ", later="    ") for line in lines]
-        parts.append("\n".join([wrap(title, width, indent="SAMPLES  ", later="  "), *wrapped]))
-    parts.append(_summary(decision, noted, paint))
+        parts.append("\n".join([titled("SAMPLES", title, width, paint=paint), *wrapped]))
+    parts.append(_summary(decision, noted, width, paint))
     return "\n\n".join([*parts, *_hint(decision, blocking, noted)])
 
 
@@ -43,7 +43,7 @@ def _shown(change: Change, width: int, paint: Paint) -> str:
     colour = "yellow" if change.quarantined or change.exit_code != 1 else "red"
     title = f"{'QUARANTINED ' if change.quarantined else ''}{_TITLES[change.change]}"
     name = one_line("  ".join(part for part in (who, f"{where}{trial}", f"(cause: {change.cause})") if part.strip()))
-    lines = [f"{paint(title, colour)}  {clip(name, max(width - len(title) - 2, 20))}"]
+    lines = [titled(title, name, width, paint=paint, colour=colour)]
     because = clip(one_line(change.because), 400)
     lines.append(
         wrap(
@@ -52,7 +52,7 @@ def _shown(change: Change, width: int, paint: Paint) -> str:
     )
     if change.quarantined:
         lines.append(wrap(one_line(change.quarantined), width, indent="    "))
-    return "\n".join([*lines, f"    at {one_line(change.at)}"] if change.at else lines)
+    return "\n".join([*lines, wrap(f"at {one_line(change.at)}", width, indent="    ")] if change.at else lines)
 
 
 def _trajectories(noted: Sequence[Change], width: int, paint: Paint) -> list[str]:
@@ -65,13 +65,13 @@ def _trajectories(noted: Sequence[Change], width: int, paint: Paint) -> list[str
     ]
 
 
-def _summary(decision: Decision, noted: Sequence[Change], paint: Paint) -> str:
+def _summary(decision: Decision, noted: Sequence[Change], width: int, paint: Paint) -> str:
     counts = Counter(
         "quarantined" if change.quarantined else TRAJECTORY if change.contract == TRAJECTORY else change.change
         for change in noted
     )
     told = [f"{count} {_words(kind, count)}" for kind, count in sorted(counts.items())]
-    name = paint(decision.decision.replace("_", " ").upper(), _COLOURS.get(decision.decision, "yellow"))
+    name = decision.decision.replace("_", " ").upper()
     blocking = len(decision.changes) - len(noted)
     parts = [f"{decision.compared} trials compared", *([f"{blocking} blocking"] if blocking else []), *told]
     needs = (
@@ -79,7 +79,8 @@ def _summary(decision: Decision, noted: Sequence[Change], paint: Paint) -> str:
         if decision.needs_trials
         else ""
     )
-    return f"{name}  {', '.join(parts)} (exit {decision.exit_code}){needs}"
+    text = f"{', '.join(parts)} (exit {decision.exit_code}){needs}"
+    return titled(name, text, width, paint=paint, colour=_COLOURS.get(decision.decision, "yellow"))
 
 
 def _words(kind: str, count: int) -> str:

@@ -118,8 +118,10 @@ def test_two_lost_of_six_are_inconclusive_and_say_what_would_settle_it(
     assert 0.5 < test["smallest_detectable"] <= 1
     assert document["needs_trials"] == 3
     assert "p = 0.25, could not have been significant: inconclusive\n" in ran.stdout
-    assert f"the smallest loss seen with 80 % power is {100 * test['smallest_detectable']:.0f} points" in ran.stdout
-    assert "(exit 5); about 3 recordings of each case, on each side, would settle it\n" in ran.stdout
+    assert f"the smallest loss seen with 80 % power is {100 * test['smallest_detectable']:.0f} points" in (
+        " ".join(ran.stdout.split())
+    )
+    assert "(exit 5); about 3 recordings of each case, on each side, would settle it" in " ".join(ran.stdout.split())
 
 
 def test_more_recordings_settle_it(project: ScratchProject, server: ScriptedServer) -> None:

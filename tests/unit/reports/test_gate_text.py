@@ -43,7 +43,7 @@ def test_what_is_inconclusive_says_what_would_settle_it() -> None:
     """The number of recordings stands in the last line."""
     flaky = msgspec.structs.replace(BROKEN, change="flaky", exit_code=5)
 
-    assert render_decision(decide("r1", 1, [flaky], 3)).endswith(
+    assert render_decision(decide("r1", 1, [flaky], 3), width=120).endswith(
         "INCONCLUSIVE  1 trials compared, 1 blocking (exit 5); about 3 recordings of each case, on each side, would settle it"
         '\n\nhint: record more trials of what is open, or, where it is as you want it: `harness accept r1 --reason "…"`'
     )
@@ -152,8 +152,10 @@ def test_samples_are_told_with_what_they_can_and_cannot_see() -> None:
 
 @pytest.mark.parametrize("width", [20, 40, 80])
 def test_no_line_is_wider_than_the_terminal(width: int) -> None:
-    """Samples wrap as everything else does."""
-    decision = decide("r1", 4, [], statistics=(statistic(agent="名前" * 20, contract="a" * 90),))
-    block = render_decision(decision, width=width).split("\n\n")[0]
+    """Samples and summary wrap as everything else does; a name is never cut, and a hint stays one line to copy."""
+    broken = msgspec.structs.replace(BROKEN, case="名前" * 30, at="goldensets/" + "a" * 90)
+    decision = decide("r1", 4, [broken], statistics=(statistic(agent="名前" * 20, contract="a" * 90),))
+    text = render_decision(decision, width=width)
 
-    assert [] == [line for line in block.split("\n") if display_width(line) > width]
+    assert [] == [line for line in text.split("\n") if display_width(line) > width]
+    assert "名前" * 30 in text.replace("\n", "").replace(" ", "")
