@@ -24,12 +24,11 @@ if TYPE_CHECKING:
     from harness.matrix import RunPlan
     from harness.records.comparison import Comparison
     from harness.records.run import CaseVerdict, Cell, RunRecord
-    from harness.records.trace import Trace
-    from harness.records.trajectory import Divergence
+    from harness.records.trajectory import Divergence, Trajectory
     from harness.trials import Project
 
-_KEPT_TRACES = 256
-"""Traces that are held in memory: designs are compared case by case."""
+_KEPT = 256
+"""Trajectories that are held in memory: designs are compared case by case."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -80,18 +79,20 @@ def divergence_of(folder: Path) -> Differ:
     """Where the trajectories of two trials of the run in *folder* part, by the traces that it keeps."""
     from functools import lru_cache
 
-    from harness.diff.trajectories import first_divergence
+    from harness.diff.trajectories import first_parting
+    from harness.diff.turns import trajectory
     from harness.reports.runs import read_traces
 
-    @lru_cache(maxsize=_KEPT_TRACES)
-    def traces(cell: Cell) -> tuple[Trace, ...]:
-        return read_traces(folder, cell)
+    @lru_cache(maxsize=_KEPT)
+    def done(cell: Cell) -> Trajectory | None:
+        legs = read_traces(folder, cell)
+        return trajectory(legs) if legs else None
 
     def differ(a: CaseVerdict, b: CaseVerdict) -> Divergence | None:
-        legs_a, legs_b = traces(a.cell), traces(b.cell)
-        if not legs_a or not legs_b:
+        one, other = done(a.cell), done(b.cell)
+        if one is None or other is None:
             raise LookupError
-        return first_divergence(legs_a, legs_b)
+        return first_parting(one, other)
 
     return differ
 
