@@ -13,7 +13,15 @@ from datetime import date
 from harness.gate.baseline import Baseline, BaselineCase, BaselineTrial, must_be_kept
 from harness.gate.cause import cause_of, changed
 from harness.gate.changes import broken_in, change_of
-from harness.gate.coverage import lost_contracts, missing, never_compared, toothless, unexercised
+from harness.gate.coverage import (
+    lost_contracts,
+    missing,
+    never_compared,
+    reworded,
+    told_reworded,
+    toothless,
+    unexercised,
+)
 from harness.gate.figures import compared, grown
 from harness.gate.fresh import fresh_cases
 from harness.gate.policy import blocks, expired, quarantined
@@ -57,6 +65,7 @@ def gate(
         *missing(record, baselines),
         *unexercised(record, baselines, rules),
         *toothless(record, policy),
+        *told_reworded(comparing.reworded),
         *strays(record, baselines, strayed, blocks=rules.trajectories == "block"),
     ]
     if not record.partial:
@@ -78,6 +87,7 @@ class _Comparing:
         self._baselines = baselines
         self._policy = policy.rules
         self.rates = Rates(policy.rules)
+        self.reworded = reworded(record, baselines)
         self.compared = 0
         self.figures: set[str] = set()
         """Figures that were held against an accepted one at least once."""
@@ -148,9 +158,10 @@ class _Comparing:
             )
             kind: ChangeKind = "still_broken" if was else "regression" if trial else "new"
             demands = 0 if known else 1
+            blamed = "contracts" if contract in self.reworded else cause
             if kind == "regression" and trial and _judged_anew(verdict, trial, contract):
-                kind, cause, demands = "flaky", "judge", 5
-            yield change_of(verdict, kind, cause, because, contract=contract, at=at, exit_code=demands)
+                kind, blamed, demands = "flaky", "judge", 5
+            yield change_of(verdict, kind, blamed, because, contract=contract, at=at, exit_code=demands)
         if trial is None:
             return
         for contract in sorted(set(trial.broken) - set(verdict.broken)):

@@ -123,6 +123,30 @@ def toothless(record: RunRecord, policy: Policy) -> Iterator[Change]:
         )  # fmt: skip
 
 
+def reworded(record: RunRecord, baselines: Mapping[str, Baseline]) -> dict[str, tuple[int, int]]:
+    """Contracts of this run that mean something else than when a case was accepted: versions then and now."""
+    now = record.manifest.get("contracts", {})
+    then = {
+        (contract, held.version)
+        for verdict in record.results
+        if (baseline := baselines.get(verdict.set))
+        and (case := baseline.case(verdict.agent, verdict.model, verdict.case))
+        for contract, held in case.contracts.items()
+    }
+    return {
+        name: (version, now[name]) for name, version in sorted(then) if version and now.get(name, version) != version
+    }
+
+
+def told_reworded(versions: Mapping[str, tuple[int, int]]) -> Iterator[Change]:
+    """One change for each such contract: it blocks nothing by itself, and is the cause of what it breaks."""
+    for contract, (then, now) in versions.items():
+        yield Change(
+            agent="", model="", set="", case="", contract=contract, change="new", cause="contracts", at="",
+            because=f"it is version {now} now, and was version {then} when trials were accepted",
+        )  # fmt: skip
+
+
 def _accepted_contracts(baseline: Baseline | None, agent: str) -> set[str]:
     models = baseline.agents.get(agent, {}).values() if baseline else ()
     cases = [case for model in models for case in model.cases.values() if case.provenance == "scripted"]

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.config import Quarantine, Tolerated
+from harness.gate.accepting import merge
 from harness.gate.baseline import Baseline, BaselineCase
 from harness.records.decision import decide
 from harness.records.finding import Finding
@@ -165,6 +166,28 @@ def test_a_policy_that_lets_nothing_block_is_no_policy() -> None:
         decision.exit_code, decision.changes[0].change, decision.changes[0].cause, decision.changes[0].at,
     )  # fmt: skip
     assert "none of the 1 contracts of this run may block" in decision.changes[0].because
+
+
+def test_a_contract_whose_meaning_changed_is_the_cause_of_what_it_breaks() -> None:
+    """Its version was raised since: that is told once, and blamed; other contracts keep their own cause."""
+    before = [verdict(case, kept=("CX1", "CX2")) for case in ("S1", "S2")]
+    baseline = merge(Baseline(set="shared"), before, reason="r", manifest={"contracts": {"CX1": 1, "CX2": 4}})
+    broken = [verdict(case, "CX1", "CX2") for case in ("S1", "S2")]
+    decision = judged(record(*broken, manifest={"contracts": {"CX1": 2, "CX2": 4}}), {"shared": baseline})
+
+    assert [
+        ("CX1", "regression", "contracts", 1), ("CX2", "regression", "unknown", 1), ("CX1", "regression", "contracts", 1),
+        ("CX2", "regression", "unknown", 1), ("CX1", "new", "contracts", 0),
+    ] == told(decision)  # fmt: skip
+    assert "it is version 2 now, and was version 1 when trials were accepted" == decision.changes[-1].because
+
+
+def test_versions_that_were_never_kept_are_no_change() -> None:
+    """A baseline of an older format knows none, and a run of one neither."""
+    old = merge(Baseline(set="shared"), [verdict()], reason="r", manifest={"contracts": {"CX1": 0}})
+
+    assert [] == told(judged(record(verdict(), manifest={"contracts": {"CX1": 2}}), {"shared": old}))
+    assert [] == told(judged(record(verdict()), accepted(verdict())))
 
 
 def test_a_contract_that_nothing_triggers_any_more_is_no_pass() -> None:
