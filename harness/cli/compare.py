@@ -79,7 +79,7 @@ def divergence_of(folder: Path) -> Differ:
     """Where the trajectories of two trials of the run in *folder* part, by the traces that it keeps."""
     from functools import lru_cache
 
-    from harness.diff.trajectories import first_parting
+    from harness.diff.trajectories import first_divergence
     from harness.diff.turns import trajectory
     from harness.reports.runs import read_traces
 
@@ -92,7 +92,7 @@ def divergence_of(folder: Path) -> Differ:
         one, other = done(a.cell), done(b.cell)
         if one is None or other is None:
             raise LookupError
-        return first_parting(one, other)
+        return first_divergence(one, other)
 
     return differ
 

@@ -44,7 +44,7 @@ def diff(a: Trajectory, b: Trajectory) -> Diff:
         setup=json_diff(a.setup, b.setup),
         outcome=json_diff(a.outcome, b.outcome),
         answer=word_diff(a.answer, b.answer),
-        divergence=first_parting(a, b),
+        divergence=first_divergence(a, b),
         tokens=_less(_tokens(b.turns), _tokens(a.turns)),
         cost_usd=_cost(a.turns, b.turns),
     )
@@ -64,12 +64,7 @@ def applied(turns: Sequence[Turn], edits: Sequence[Edit]) -> list[dict[str, Json
     return made
 
 
-def first_divergence(a: Legs, b: Legs) -> Divergence | None:
-    """`first_parting` of two trials by their traces."""
-    return first_parting(trajectory(a), trajectory(b))
-
-
-def first_parting(a: Trajectory, b: Trajectory) -> Divergence | None:
+def first_divergence(a: Trajectory, b: Trajectory) -> Divergence | None:
     """
     Name the first turn where two trials part in what they do: tools called, their arguments, their outcomes, then the
     answer. What a model says on the way, and what a design calls its stages, is not looked at, so that designs can

@@ -8,7 +8,7 @@ import msgspec
 from hypothesis import given
 
 from harness.diff.trajectories import applied, diff, diff_traces, first_divergence
-from harness.diff.turns import content
+from harness.diff.turns import content, trajectory
 from harness.records.digest import canonical_json
 from harness.records.messages import Usage
 from harness.records.trajectory import Call, EditCounts, Trajectory, Turn, Words
@@ -177,7 +177,7 @@ TRACE = make_trace(model_turn(calls=[GET]), tool_use(*GET), model_turn("7 degree
 
 def test_traces_of_one_doing_do_not_part():
     """The same trace, as one leg or as a list of legs."""
-    assert first_divergence(TRACE, [TRACE]) is None
+    assert first_divergence(trajectory(TRACE), trajectory([TRACE])) is None
     assert diff_traces(TRACE, [TRACE]).same
 
 
@@ -187,7 +187,7 @@ def test_words_on_the_way_are_no_parting():
         model_turn("Let me see.", calls=[GET], purpose="step"), tool_use(*GET), model_turn("7"), answer("7 degrees")
     )
 
-    assert first_divergence(TRACE, chatty) is None
+    assert first_divergence(trajectory(TRACE), trajectory(chatty)) is None
 
 
 def test_the_first_turn_where_they_part_is_named():
@@ -206,7 +206,9 @@ def test_the_first_turn_where_they_part_is_named():
         (1, 'calls `get({"city":"Berlin"})`, against calls no tool (agent)'),
     ] == [
         (parted.step, parted.because)
-        for parted in (first_divergence(TRACE, trace) for trace in (bern, failed, short, other, silent))
+        for parted in (
+            first_divergence(trajectory(TRACE), trajectory(trace)) for trace in (bern, failed, short, other, silent)
+        )
     ]
 
 
