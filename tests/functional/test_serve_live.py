@@ -288,9 +288,9 @@ def test_no_name_becomes_a_path(serve, project, growing):
     """Runs are looked up by their whole name, and traces by a cell of it."""
     served = serve(project.folder)
     for path, code in NO_PATHS:
-        refused = served.client.get(f"/api/runs/{path}")
-
-        assert (path, 404, code) == (path, refused.status_code, refused.json()["error"]["code"])
+        with served.streaming("GET", f"/api/runs/{path}") as refused:
+            assert (path, 404) == (path, refused.status_code)
+            assert code == json.loads(refused.read())["error"]["code"]
 
 
 NO_PATHS = [
