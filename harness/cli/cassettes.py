@@ -6,7 +6,7 @@ import argparse
 
 from harness.cli.ci import refuse_in_ci
 from harness.cli.narrowing import project_config
-from harness.cli.output import Output
+from harness.cli.output import Output, is_terminal
 from harness.errors import ExitCode, UsageError
 
 TYPE_CHECKING = False
@@ -194,7 +194,7 @@ def _export(path: Path, target: str | None, output: Output) -> ExitCode:
 
     content = export(load(path))
     if target is None:
-        return _print(path, content.decode().rstrip("\n"), output, exact=True)
+        return _print(path, content.decode().rstrip("\n"), output, exact=not is_terminal(output.stream))
     try:
         Path(target).write_bytes(content)
     except OSError as error:

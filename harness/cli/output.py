@@ -82,12 +82,12 @@ class Output:
         """
         Print *text* on stdout; what steers a terminal is written out in it, but for our own colours.
 
-        With *exact* it is left as it is where no terminal reads: a document, or a file that goes through a pipe.
+        With *exact* it is left as it is: a document or a report, whose format has its own ways to write that out.
         """
         if os.getpid() != self._process:  # a forked child of an agent that came back: only its parent speaks
             os._exit(ExitCode.COULD_NOT_CHECK)
         self._end_progress()
-        if not exact or is_terminal(self.stream):
+        if not exact:
             from harness.reports.screen import only_colours
 
             text = only_colours(text, colours=_colourful(self.stream))

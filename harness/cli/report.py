@@ -77,7 +77,7 @@ def run(args: argparse.Namespace, output: Output) -> ExitCode:
         output.document(ReportDocument(run=record.run, format=args.format, text=text, written=tuple(written)))
         return ExitCode.PASS
     if text:
-        output.data(text.rstrip("\n"))
+        output.data(text.rstrip("\n"), exact=True)
     for path in written:
         output.note(f"wrote {path}")
     return ExitCode.PASS

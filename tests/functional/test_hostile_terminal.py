@@ -161,6 +161,7 @@ COMMANDS = [
     ["cassettes", "show", "cassettes/example/scripted/smoke/weather.0.yaml"],
     ["cassettes", "show", "cassettes/example/scripted/smoke/weather.0.yaml", "--json"],
     ["cassettes", "why", "cassettes/example/scripted/smoke/weather.0.yaml"],
+    ["cassettes", "export", "cassettes/example/scripted/smoke/weather.0.yaml", "--json"],
     ["cassettes", "scrub", "cassettes/example/scripted/smoke/weather.0.yaml"],
     ["record", "--dry-run", "--mode", "all"],
     ["record", "--mode", "verify", "--model", "scripted"],
@@ -192,7 +193,7 @@ def test_no_command_lets_a_stranger_steer_the_terminal(harness, words, width):
     assert "defect of tapegate" not in ran.stderr
     assert ran.stdout + ran.stderr
     assert_harmless(ran)
-    if "--json" in words:
+    if {"--json", "json", "sarif", "otlp"} & set(words):
         assert ran.document
 
 
