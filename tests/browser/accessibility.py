@@ -10,10 +10,16 @@ from playwright.sync_api import Page
 SETTLED = "() => Promise.all(document.getAnimations().map(one => one.finished.catch(() => null))).then(() => true)"
 
 
-def faults(page: Page, **options: Any) -> list[str]:
-    """What axe-core objects to on *page*: one line for each element, with the rule, where it stands and why."""
+def faults(page: Page, *, within: str | None = None) -> list[str]:
+    """
+    What axe-core objects to on *page*: one line for each element, with the rule, where it stands and why.
+
+    Args:
+        page: As it stands.
+        within: A selector that narrows it; None: all of the page.
+    """
     page.evaluate(SETTLED)  # a colour that is on its way has no contrast yet
-    found = Axe().run(page, options={"resultTypes": ["violations"], **options}).response["violations"]
+    found = Axe().run(page, context=within).response["violations"]
     return [_line(rule, node) for rule in found for node in rule["nodes"]]
 
 

@@ -65,7 +65,7 @@ function fill(element, ...children) {
 
 /** A box with HTML that `safe_html` of the report's writer made; nothing else may come here. */
 function answerBox(html) {
-  const box = el("div", { class: "told answer", dir: "auto" });
+  const box = el("div", { class: "told answer", dir: "auto", role: "group", "aria-label": "Answer", tabindex: "0" });
   box.innerHTML = cleanHtml.createHTML(html);
   return box;
 }
