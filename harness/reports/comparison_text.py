@@ -27,7 +27,7 @@ from harness.reports.comparison_rows import (
     title_of,
     work_table,
 )
-from harness.reports.screen import Paint, clip, one_line, plain, wrap
+from harness.reports.screen import Paint, clip, one_line, plain, titled, wrap
 from harness.reports.table import table
 
 _MOST_CASES = 12
@@ -56,10 +56,10 @@ def render_comparison(comparison: Comparison, *, width: int = 80, paint: Paint =
         blocks.append("\n".join(_line(line, width) for line in (*lines[:_MOST_LEFT_OUT], *more)))
     word, about = headline(comparison)
     run = f"; run {comparison.run}" if comparison.run else ""
-    said = wrap(one_line(f"{about}{run}"), width, indent=f"{word}  ", later="  ").removeprefix(word)
-    blocks.append(paint(word, _COLOURS.get(comparison.exit_code, "yellow")) + said)
+    colour = _COLOURS.get(comparison.exit_code, "yellow")
+    blocks.append(titled(word, one_line(f"{about}{run}"), width, paint=paint, colour=colour))
     if hint := _hint(comparison):
-        blocks.append(wrap(one_line(f"hint: {hint}"), width, later="  "))
+        blocks.append(one_line(f"hint: {hint}"))  # in one line, so that its command can be copied
     return "\n\n".join(blocks)
 
 
