@@ -52,9 +52,12 @@ bench: setup browser ## Replay cost, start-up and a large HTML report, side by s
 	@$(BIN)/python benchmarks/replay.py
 	@$(BIN)/python benchmarks/report.py
 
+screenshots: setup browser ## Take the pictures in docs/ anew
+	@$(BIN)/python docs/screenshots.py
+
 lock: ## Resolve the dependencies anew into requirements.lock
 	@$(BIN)/python -m pip install --quiet pip-tools
 	@$(BIN)/pip-compile --quiet --generate-hashes --allow-unsafe --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-header \
 	  --strip-extras --extra record --extra newsdesk --extra reports --extra serve --extra stats --output-file requirements.lock pyproject.toml requirements-dev.in
 
-.PHONY: help setup run format lint browser check test nightly bench lock
+.PHONY: help setup run format lint browser check test nightly bench screenshots lock
