@@ -91,6 +91,18 @@ def test_holm_corrects_every_test_that_could_have_been_significant() -> None:
     assert holm([test.p_value for test in tests]) == tuple(test.p_adjusted for test in tests)
 
 
+def test_a_test_that_could_prove_nothing_makes_no_other_harder() -> None:
+    """Contracts that broke once are no chance of a false alarm: six lost cases stay a regression beside three of them."""
+    once = {"S0": ("CX1", "A"), "S1": ("CX1", "B"), "S2": ("CX1", "C")}
+    broken = {case: once.get(case, ("CX1",)) for case in SEVEN[:6]} | {SEVEN[6]: ()}
+    now = record(*(verdict(case, *names, cassette_digest=f"b{case}") for case, names in broken.items()))
+    decision = judged(now, accepted(*(verdict(case, cassette_digest=f"a{case}") for case in SEVEN)))
+
+    tests = {test.contract: test for test in of_rates(decision)}
+    assert (1, 1 / 64, 2 / 64) == (decision.exit_code, tests["CX1"].p_value, tests["CX1"].p_adjusted)
+    assert (0.5, None) == (tests["A"].p_value, tests["A"].p_adjusted)
+
+
 def test_more_tests_make_each_harder() -> None:
     """Three of three broken is significant alone, and not among three such cases of other sets that got better."""
     alone = decided({"S1": ("kkk", "bbb")})
@@ -106,6 +118,15 @@ def test_a_scripted_trial_is_in_no_statistic() -> None:
     decision = judged(now, accepted(*(scripted(case, cassette_digest=f"a{case}") for case in names)))
 
     assert (1, (), ()) == (decision.exit_code, decision.statistics, decision.samples)
+
+
+def test_another_scripted_trial_is_no_sample_either() -> None:
+    """One more trial of a script than was accepted is new, and must be kept."""
+    then = accepted(scripted(cassette_digest="a"))
+    decision = judged(record(scripted(cassette_digest="a"), scripted("S1", "CX1", trial=1, cassette_digest="b")), then)
+
+    assert (1, ()) == (decision.exit_code, decision.samples)
+    assert ("CX1", "new", "unknown", 1) in told(decision)
 
 
 def test_a_replay_of_an_accepted_recording_is_in_no_statistic() -> None:
