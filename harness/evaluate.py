@@ -192,7 +192,7 @@ class Judged:
 
     def _answered(self, trial: Trial, questions: Sequence[Question]) -> Trial:
         """*trial* with what was recorded in answer to its contracts' *questions*."""
-        from harness.judging import judgements  # most runs ask nobody
+        from harness.judging.asked import judgements  # most runs ask nobody
 
         return msgspec.structs.replace(trial, judgements=judgements(self._project, trial, questions))
 
@@ -206,7 +206,7 @@ def _questions(contracts: Sequence[Contract]) -> Sequence[Question]:
     """What *contracts* ask beyond a trace."""
     if not any(contract.questions for contract in contracts):
         return ()
-    from harness.judging import questions_of
+    from harness.judging.asked import questions_of
 
     return questions_of(contracts)
 

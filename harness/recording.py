@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,14 +18,14 @@ from harness.cassettes.player import Player
 from harness.cassettes.recorder import Recorder
 from harness.cassettes.redact import Scrubber
 from harness.errors import CouldNotCheckError, HarnessError
-from harness.judging import Group, check_group, record_group, wanted
+from harness.judging.recorded import Group, check_group, record_group, wanted
 from harness.matrix import PlannedCell, RunPlan
 from harness.models.price import price_table
 from harness.models.scripted.script import load_script
 from harness.models.scripted.server import ScriptedServer
 from harness.records.messages import Usage
 from harness.records.trace import Warned
-from harness.sources import Source, answered_by, check_source, open_source, provenance_of
+from harness.sources import Source, answered_by, check_source, old_player, open_source, provenance_of
 from harness.trials import SCRIPTED, PlayerTape, Project, Sampler, replay, run_live, script_path
 
 if TYPE_CHECKING:
@@ -248,7 +247,7 @@ async def _record_judges(
             tell(f"judge {number}/{len(groups)} {name}")
             try:
                 check_group(project, group, base_url)
-                tally.spend(*await record_group(project, group, mode, base_url, server))
+                await record_group(project, group, mode, base_url, server, tally.spend)
             except HarnessError as error:
                 where = f"{error.at.removeprefix(f'{project.config.root}/')}: " if error.at else ""
                 tally.refused.append(f"{name}: {where}{error.message}")
@@ -291,7 +290,7 @@ async def _record_one(
             return
         recorder = Recorder(path, provenance_of(project, planned, source), scrub=Scrubber.from_env(os.environ))
         fingerprinter = Fingerprinter(planned.case.volatile, scrub=recorder.scrubber.scrub)
-        old = _old_player(project, source, recorder) if mode == "stale" else None
+        old = old_player(project, source, recorder) if mode == "stale" else None
         port = _recording_port(source, recorder, fingerprinter, old)
         external = tool_calls.recorded(recorder, fingerprinter, answered_by=source.answered_by, old=old)
         try:
@@ -347,18 +346,6 @@ def _recording_port(
         recorder, answered_by=source.answered_by, base_url=source.base_url, old=old, rewrite=source.rewrite,
         fingerprinter=fingerprinter, embedders=source.embedders,
     )  # fmt: skip
-
-
-def _old_player(project: Project, source: Source, recorder: Recorder) -> Player | None:
-    """The old cassette, whose matching calls are kept; a script is free and must be followed to its end, so not there."""
-    if source.session is not None:
-        return None
-    with suppress(HarnessError):
-        cassette = project.cassette(recorder.path)
-        same_embedders = cassette.provenance.embedders.items() <= recorder.provenance.embedders.items()
-        if cassette.provenance.answered_by == source.answered_by and same_embedders:
-            return Player(cassette)
-    return None
 
 
 async def _verify(project: Project, planned: PlannedCell, source: Source, path: Path, tally: _Tally) -> None:

@@ -12,6 +12,8 @@ from importlib.metadata import PackageNotFoundError, version
 from urllib.parse import urlsplit
 
 from harness.cassettes.file import AnsweredBy, ModelProof, Provenance
+from harness.cassettes.player import Player
+from harness.cassettes.recorder import Recorder
 from harness.config import ModelConfig
 from harness.errors import HarnessError, UsageError
 from harness.matrix import PlannedCell
@@ -177,6 +179,18 @@ def provenance_for(project: Project, source: Source, *, code: str, sampling: Map
             for name, embedder in source.embedders.items()
         },
     )
+
+
+def old_player(project: Project, source: Source, recorder: Recorder) -> Player | None:
+    """The old cassette, whose matching calls are kept; a script is free and must be followed to its end, so not there."""
+    if source.session is not None:
+        return None
+    with suppress(HarnessError):
+        cassette = project.cassette(recorder.path)
+        same_embedders = cassette.provenance.embedders.items() <= recorder.provenance.embedders.items()
+        if cassette.provenance.answered_by == source.answered_by and same_embedders:
+            return Player(cassette)
+    return None
 
 
 def _versions() -> dict[str, str]:

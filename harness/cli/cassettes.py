@@ -86,7 +86,8 @@ def _cells(config: Config) -> set[Cell]:
     """Cells that may have a cassette: those of the matrix, and those of profiles, which stand outside it."""
     from harness.cassettes.paths import cell_of
     from harness.evaluate import plan
-    from harness.judging import Asking, labelled_cells
+    from harness.judging.asked import Asking
+    from harness.judging.labels import labelled_cells
     from harness.matrix import Narrowing
 
     project, chosen = plan(config, Narrowing())
@@ -202,9 +203,7 @@ def _export(path: Path, target: str | None, output: Output) -> ExitCode:
     return _print(path, f"wrote {target}", output, written=(target,))
 
 
-def _print(
-    path: Path, text: str, output: Output, *, written: tuple[str, ...] = (), exact: bool = False
-) -> ExitCode:
+def _print(path: Path, text: str, output: Output, *, written: tuple[str, ...] = (), exact: bool = False) -> ExitCode:
     from harness.reports.documents import CassetteTextDocument
 
     if output.as_json:

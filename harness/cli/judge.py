@@ -32,7 +32,7 @@ def run(args: argparse.Namespace, output: Output) -> ExitCode:
     from pathlib import Path
 
     from harness.judge.calibration import calibrate, load_labels
-    from harness.judging import rate_labels, record_labels
+    from harness.judging.labels import rate_labels, record_labels
     from harness.reports.calibration import render_calibration
     from harness.trials import Project
 

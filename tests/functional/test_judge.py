@@ -209,7 +209,7 @@ def test_a_run_that_asks_no_judge_loads_none(project: ScratchProject) -> None:
     shutil.rmtree(project.path("cassettes/_judge"))
     code = (
         "import sys; from harness.cli.main import main; code = main(['run', '--json']);"
-        "print(code, [m for m in sys.modules if 'judge' in m.split('.')[1:2] or m in ('harness.judging', 'litellm')], file=sys.stderr)"
+        "print(code, [m for m in sys.modules if m.split('.')[1:2] in (['judge'], ['judging']) or m == 'litellm'], file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=project.folder, capture_output=True, text=True, check=False)
 

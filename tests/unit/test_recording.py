@@ -10,8 +10,7 @@ import pytest
 from harness.cassettes.file import Interaction, ModelProof, Provenance, dump, load, make_cassette, responses_digest
 from harness.cassettes.recorder import Recorder
 from harness.cassettes.redact import Scrubber
-from harness.recording import _old_player
-from harness.sources import Source
+from harness.sources import Source, old_player
 
 
 @pytest.mark.parametrize(
@@ -32,7 +31,7 @@ def test_only_calls_of_the_same_models_are_kept(tmp_path: Path, answered_by: str
     path.write_bytes(dump(make_cassette(old, [vectors])))
     declared = {"e5": ModelProof(server=server), "another": ModelProof(server="llama.cpp")}
     recorder = Recorder(path, Provenance(answered_by=answered_by, embedders=declared), scrub=Scrubber())
-    player = _old_player(SimpleNamespace(cassette=load), Source(None, answered_by), recorder)
+    player = old_player(SimpleNamespace(cassette=load), Source(None, answered_by), recorder)
     recorder.discard()
 
     assert kept == (player is not None)
