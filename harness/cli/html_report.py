@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from harness.records.comparison import Comparison
     from harness.records.run import CaseVerdict, RunRecord
     from harness.records.trace import Trace
+    from harness.records.trajectory import Divergence
     from harness.reports.html.differences import Difference, Differences
     from harness.reports.html.page import Material
     from harness.reports.problems import Rule
@@ -107,26 +108,40 @@ def _material(
     differences = [_designs(record, folder, agents)]
     if against is not None:
         differences.insert(0, _runs(record, folder, config=config, against=against))
+    comparison, refused = _arena(record, folder)
     return Material(
         record=record,
         folder=folder,
         version=__version__,
         scrub=Scrubber.from_env(os.environ).scrub,
         rules=rules,
-        comparison=_arena(record),
+        comparison=comparison,
+        refused=refused,
         differences=tuple(each for each in differences if each is not None),
     )
 
 
-def _arena(record: RunRecord) -> Comparison | None:
+def _arena(record: RunRecord, folder: Path) -> tuple[Comparison | None, str]:
+    """The comparison of the run's designs; where it is refused, None and why."""
+    from harness.cli.compare import divergence_of
     from harness.compare import compare_run
     from harness.errors import HarnessError
 
+    parted = divergence_of(folder)
+
+    def differ(a: CaseVerdict, b: CaseVerdict) -> Divergence | None:
+        """Where two designs part that did not come to the same; every other pair stands in the diffs."""
+        if a.verdict == b.verdict:
+            raise LookupError
+        try:
+            return parted(a, b)
+        except HarnessError:  # a damaged trace: the page of its case says so
+            raise LookupError from None
+
     try:
-        found = compare_run(record)
-    except HarnessError:
-        return None
-    return found if found.designs else None
+        return compare_run(record, divergence=differ), ""
+    except HarnessError as error:
+        return None, error.message
 
 
 def _runs(record: RunRecord, folder: Path, *, config: Config, against: str) -> Differences:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from harness.records.comparison import Comparison
+from harness.records.comparison import Comparison, MatrixRow, Parting
 from harness.records.run import CaseVerdict, RunRecord
 from harness.reports.html import assets
 from harness.reports.html.arena import arena_parts
@@ -45,6 +45,8 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
     scrub: Scrub
     rules: Mapping[str, Rule] = {}
     comparison: Comparison | None = None
+    refused: str = ""
+    """Why designs are not compared at all."""
     differences: tuple[Differences, ...] = ()
 
 
@@ -115,6 +117,8 @@ def _rendered(material: Material, index: dict[str, Json]) -> tuple[str, str]:
         rows=coverage(record.results, material.rules), rules=material.rules,
         designs=sorted({(v.agent, v.model, v.provenance) for v in record.results}),
         arena=_arena(material.comparison),
+        refused=material.refused,
+        parted=_parted(material.comparison),
         left_out=material.comparison.left_out if material.comparison else (),
         manifest=list(_told(record.manifest)), case_link=case_link, scrub=material.scrub,
     )  # fmt: skip
@@ -152,6 +156,12 @@ def _arena(comparison: Comparison | None) -> list[dict[str, Any]]:
         | {"charts": [(chart, _raw(chart.svg)) for chart in part.charts]}
         for part in arena_parts(comparison)
     ]
+
+
+def _parted(comparison: Comparison | None) -> list[tuple[MatrixRow, Parting]]:
+    """Where designs part that did not come to the same, on one case after the other."""
+    rows = comparison.matrix if comparison else ()
+    return [(row, parting) for row in rows for parting in row.why if parting.divergence]
 
 
 def _raw(markup: str) -> Any:

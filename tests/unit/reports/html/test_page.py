@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from harness.records.comparison import Comparison
+from harness.records.comparison import Comparison, MatrixRow, Parting
 from harness.records.messages import Usage
+from harness.records.trajectory import Divergence
 from harness.reports.html.page import Material, write_page
 from harness.reports.html.summary import case_link
 from harness.reports.problems import Rule
@@ -179,6 +180,24 @@ def test_without_a_comparison_the_arena_says_why(tmp_path):
     for comparison in (None, empty):
         html = page_of(tmp_path, ALL, comparison=comparison).html
         assert "Designs are not compared in this report: no two of them answered the same cases alike." in html
+    refused = page_of(tmp_path, ALL, refused="`a` was answered by two kinds").html
+    assert "Designs are not compared in this report: `a` was answered by two kinds." in refused
+
+
+def test_the_arena_says_where_designs_part(tmp_path):
+    """Of two that did not come to the same: the turn, and what each did there."""
+    parting = Parting(
+        a="a × m", b="b × m", divergence=Divergence(step=2, a=None, b=None, because="calls `x`, against <b>")
+    )
+    row = MatrixRow(
+        set="shared", case="S 1", at="", cells=(), why=(parting, Parting(a="a × m", b="c × m", divergence=None))
+    )
+    comparison = Comparison(run="r1", sets=("shared",), designs=(), pairs=(), matrix=(row,))
+    html = page_of(tmp_path, ALL, comparison=comparison).html
+
+    assert '<a href="#/matrix?q=S%201&amp;set=shared">shared/S 1</a></th><td>a × m</td><td>b × m</td>' in html
+    assert "calls `x`, against &lt;b&gt;" in html
+    assert "c × m" not in html
 
 
 def test_progress_is_told(tmp_path):

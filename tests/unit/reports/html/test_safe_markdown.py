@@ -123,6 +123,11 @@ def test_another_scheme_stays_text(address):
     assert f"<p>[a]({address})</p>\n" == safe_html(f"[a]({address})")
 
 
+def test_html_of_the_text_is_shown_as_text():
+    """What an agent wrote can be read as it wrote it; the second wall has nothing to take away."""
+    assert safe_html("<b>x</b> <!-- y -->") == "<p>&lt;b&gt;x&lt;/b&gt; &lt;!-- y --&gt;</p>\n"
+
+
 def test_images_become_their_descriptions():
     """Nothing is loaded."""
     assert safe_html("![a *chart*](http://x.example/i.png) ![](x)") == "<p>[image: a chart] ![](x)</p>\n"
