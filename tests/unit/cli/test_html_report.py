@@ -129,3 +129,13 @@ def test_a_run_loads_nothing_of_it(ran, harness, project):
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
     assert "[]" == told.splitlines()[-1]
+
+
+def test_a_damaged_trace_keeps_nobody_from_the_page(ran, harness, project):
+    """The page is written, and says on that case's page what is wrong."""
+    traces = project / "reports" / "runs" / ran / "traces"
+    damaged = min(traces.iterdir())
+    damaged.write_bytes(damaged.read_bytes()[:50])
+    ended = harness("report", "--format", "html")
+
+    assert (ExitCode.PASS, "") == (ended.code, ended.err)
