@@ -142,12 +142,16 @@ class Reach:
         return path.relative_to(self._root).as_posix() if path.is_relative_to(self._root) else path.name
 
 
-def _walk(folder: Path) -> Iterator[Path]:
+def _walk(folder: Path, above: frozenset[Path] = frozenset()) -> Iterator[Path]:
+    """The files in *folder* at any depth; links are followed, but not into a folder that they lie in."""
+    real = folder.resolve()
+    if real in above:
+        return
     for path in folder.iterdir():
         if path.is_file():
             yield path
-        elif path.is_dir() and not path.is_symlink() and not _is_passed_over(path):
-            yield from _walk(path)
+        elif path.is_dir() and not _is_passed_over(path):
+            yield from _walk(path, above | {real})
 
 
 def _is_passed_over(folder: Path) -> bool:

@@ -68,6 +68,15 @@ def test_what_code_imports_or_names_counts(project: ScratchProject, line: str, f
     assert (False, True) == (file in before, file in reached(project, "agents/example"))
 
 
+def test_links_are_followed_and_come_to_an_end(project: ScratchProject) -> None:
+    """A folder that lies elsewhere and is linked to counts by its content; a link into its own folder is no more."""
+    project.write("elsewhere/rules.md", "be kind")
+    project.path("agents/example/rules").symlink_to(project.path("elsewhere"))
+    project.path("elsewhere/again").symlink_to(project.path("elsewhere"))
+
+    assert "agents/example/rules/rules.md" in reached(project, "agents/example")
+
+
 def test_what_is_reached_reaches_on(project: ScratchProject) -> None:
     """An import of an import counts, and a circle comes to an end."""
     project.write("first.py", "import second")
