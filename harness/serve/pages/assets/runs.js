@@ -1,13 +1,14 @@
 /* Runs of `harness run`: what there is, and one that is followed while its verdicts land. */
 
 import { byId, el, line, told } from "./dom.js";
-import { ask, lines } from "./ndjson.js";
+import { ask, lines, Refused } from "./ndjson.js";
 import { Player } from "./player.js";
 import { Turn } from "./turn.js";
 import { count, known, moment, seconds, t } from "./words.js";
 
 const MOST_ROWS = 300;
 const REFRESH_MS = 5000;
+const AGAIN_MS = 3000;
 const rows = byId("verdicts");
 const announce = (text) => { byId("status").textContent = text; };
 let followed = null;
@@ -46,19 +47,30 @@ function item(run) {
 async function follow(run) {
   if (followed?.run === run) return;
   followed?.aborted.abort();
-  const mine = { run, aborted: new AbortController(), verdicts: [], planned: null, began: performance.now(), first: 0, finished: null, silent: 0 };
+  const mine = { run, aborted: new AbortController(), verdicts: [], planned: null, finished: null, silent: 0 };
   followed = mine;
   byId("welcome").hidden = true;
   byId("run").hidden = false;
   byId("run-name").textContent = run;
+  list().catch(() => {});
+  while (followed === mine && !mine.finished) {
+    try {
+      await read(mine);
+    } catch (error) {
+      if (followed !== mine || error.name === "AbortError") return;
+      byId("run-told").textContent = line(error.message, 300);
+      if (error instanceof Refused) return;
+    }
+    if (!mine.finished) await new Promise((goOn) => setTimeout(goOn, AGAIN_MS)); // the server went away: it may come back
+  }
+}
+
+/** Read a run from its begin to wherever the stream ends. */
+async function read(mine) {
+  mine.verdicts = [];
   rows.replaceChildren();
   showProgress(mine);
-  list().catch(() => {});
-  try {
-    for await (const each of lines(await ask(`/api/runs/${encodeURIComponent(run)}`, { signal: mine.aborted.signal }))) take(mine, each);
-  } catch (error) {
-    if (followed === mine && error.name !== "AbortError") byId("run-told").textContent = line(error.message, 300);
-  }
+  for await (const each of lines(await ask(`/api/runs/${encodeURIComponent(mine.run)}`, { signal: mine.aborted.signal }))) take(mine, each);
 }
 
 function take(mine, told_) {
@@ -219,7 +231,7 @@ function go() {
 async function whenThere(place, following) {
   const there = () => followed.verdicts.some((each) => each.case === place.get("case") && each.agent === place.get("agent"));
   const until = performance.now() + 3000;
-  while (!there() && !followed.finished && performance.now() < until) await Promise.race([following, new Promise((go_on) => setTimeout(go_on, 50))]);
+  while (!there() && !followed.finished && performance.now() < until) await Promise.race([following, new Promise((goOn) => setTimeout(goOn, 50))]);
   await openTrial(place);
 }
 
