@@ -35,14 +35,19 @@ def done(folder: Path, verdicts: Iterable[CaseVerdict]) -> dict[Cell, Did]:
 
 
 def strayed(config: Config, folder: Path, verdicts: Iterable[CaseVerdict]) -> Iterator[Strayed]:
-    """Trials of the run in *folder* that took none of the accepted ways, with the closest of them."""
+    """Trials of the run in *folder* that took none of the accepted ways, with the closest of them, or that have no trace."""
     from harness.diff.accepted import closest
     from harness.gate.ways import load_ways, same_way
     from harness.records.accepted import Strayed
 
-    now = done(folder, verdicts)
+    judged = [verdict for verdict in verdicts if verdict.verdict != "could_not_check"]
+    now = done(folder, judged)
     ways = load_ways(config.reports, {cell.set for cell in now})
-    for cell, one in now.items():
+    for cell in (verdict.cell for verdict in judged):
+        if cell not in now:
+            yield Strayed(cell=cell, closest=0, accepted=0, because="", traced=False)
+            continue
+        one = now[cell]
         accepted = ways[cell.set].of(cell)
         if any(same_way(way, one) for way in accepted):
             continue

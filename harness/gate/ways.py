@@ -99,6 +99,14 @@ def strays(
         accepted = baseline.case(one.cell.agent, one.cell.model, one.cell.case) if baseline else None
         if accepted is None or verdict.verdict == "could_not_check":
             continue  # that it is new, or could not be checked, is told by itself
+        if not one.traced:
+            if blocks:
+                yield Change(
+                    agent=one.cell.agent, model=one.cell.model, set=one.cell.set, case=one.cell.case, trial=one.cell.trial,
+                    contract=TRAJECTORY, change="error", cause="run", at=verdict.at, exit_code=3,
+                    because="the run keeps no trace of it, so what it did is not known",
+                )  # fmt: skip
+            continue
         if not one.accepted:
             bare.setdefault((one.cell.set, one.cell.agent, one.cell.model), []).append(one)
             continue

@@ -30,13 +30,17 @@ class Did(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_
 
 
 class Strayed(msgspec.Struct, frozen=True, kw_only=True):
-    """A trial that did what no accepted one did: the *closest* of the accepted ways, from 1, and where they part."""
+    """
+    A trial that did what no accepted one did: the *closest* of the accepted ways, from 1, and where they part; or one of
+    which nobody knows what it did, because it is not *traced*.
+    """
 
     cell: Cell
     closest: int
     accepted: int
     """How many ways are accepted; 0: none is, and there is no closest."""
     because: str
+    traced: bool = True
 
 
 def arguments(args: Json) -> Json:

@@ -73,7 +73,12 @@ def gate_comment(
     if cases:
         worst = list(cases.values())[:_WORST]
         more = f"\n\n… and {len(cases) - _WORST} more, in the summary of the job." if len(cases) > _WORST else ""
-        shown = "\n".join(_problem(problem, rules or {}, first=True) for of_case in worst for problem in of_case[:2])
+        ways = _ways(decision)
+        shown = "\n".join(
+            _problem(problem, rules or {}, first=True) + ("" if place else _way(problem, ways))
+            for of_case in worst
+            for place, problem in enumerate(of_case[:2])
+        )
         parts.append(f"{shown}{more}")
     return "\n\n".join([*parts, *_samples(decision), _next(decision), foot(record)]) + "\n"
 
@@ -123,6 +128,22 @@ def _problem(problem: Problem, rules: Mapping[str, Rule], *, first: bool) -> str
     lines += [f"  - at {code(problem.at)}"] if problem.at else []
     lines += [f"  - rule: {code(rules[problem.rule].about)}"] if first and problem.rule in rules else []
     return "\n".join(lines)
+
+
+def _ways(decision: Decision) -> dict[tuple[str, str, str, str, int | None], str]:
+    """What is told of trials that did otherwise, by trial."""
+    return {
+        (one.agent, one.model, one.set, one.case, one.trial): one.because
+        for one in decision.changes
+        if one.contract == TRAJECTORY and one.case and not one.exit_code
+    }
+
+
+def _way(problem: Problem, ways: Mapping[tuple[str, str, str, str, int | None], str]) -> str:
+    """Where the trial of *problem* parts from what is accepted, as one more line; empty where it does not."""
+    one = problem.verdict
+    told = ways.get((one.agent, one.model, one.set, one.case, one.trial))
+    return f"\n  - {code(told)}" if told else ""
 
 
 def _samples(decision: Decision) -> Iterator[str]:

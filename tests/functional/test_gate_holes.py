@@ -416,6 +416,17 @@ def test_accepted_trajectories_that_are_gone(project: ScratchProject) -> None:
     assert (4, [("", "trajectory", "new", "baseline")]) == gate(project)
 
 
+def test_a_run_without_its_traces(project: ScratchProject) -> None:
+    """Where trajectories block, a stored run whose traces are gone could not be checked."""
+    run = project.harness("run", "--json").document["run"]
+    shutil.rmtree(project.path(f"reports/runs/{run}/traces"))
+    assert 0 == project.harness("gate", run).exit_code
+    project.write("gate.toml", 'trajectories = "block"\n')
+
+    code, told = gate(project, run, "--policy", "gate.toml")
+    assert (3, {("trajectory", "error", "run")}) == (code, {tuple(one[1:]) for one in told})
+
+
 def test_somebody_else_answers(project: ScratchProject) -> None:
     """A baseline of a local model is not met by a script: provenances are never compared."""
     content = project.path(BASELINE).read_text()

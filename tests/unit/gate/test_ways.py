@@ -166,6 +166,15 @@ def test_another_way_is_told_and_blocks_where_the_policy_says_so() -> None:
     assert "it parts from the accepted one at step 2: " in blocked.changes[0].because
 
 
+def test_a_trial_without_a_trace_is_no_pass_where_trajectories_block() -> None:
+    """What nobody can compare could not be checked; where it is only told, there is nothing to tell."""
+    untraced = Strayed(cell=CELL, closest=0, accepted=0, because="", traced=False)
+    blocked = judged(untraced, trajectories="block")
+
+    assert (3, [("trajectory", "error", "run", 3)]) == (blocked.exit_code, told(blocked))
+    assert [] == told(judged(untraced))
+
+
 def test_a_case_without_an_accepted_way_is_told_once() -> None:
     """A baseline from before ways were kept: nothing to compare with, so red where trajectories block."""
     reported, blocked = judged(strayed(of=0)), judged(strayed(of=0), trajectories="block")

@@ -198,6 +198,18 @@ def test_the_comment_is_the_decision_and_the_worst_of_it() -> None:
     )
 
 
+def test_the_comment_says_where_a_regression_parts_from_what_was_accepted() -> None:
+    """The first thing that its trial did otherwise stands with it."""
+    otherwise = change(
+        kind="new", contract=TRAJECTORY, because="it parts at step 2: calls `a`, against calls `b`", exit_code=0
+    )
+
+    assert (
+        "  - <code>it parts at step 2&#58; calls &#96;a&#96;&#44; against calls &#96;b&#96;</code>\n"
+        in gate_comment(run_of(BROKEN), decide("r1", 1, [change(), otherwise]))
+    )
+
+
 def test_the_summary_has_all_that_is_wrong() -> None:
     """Title by title, the gravest first; known failures are counted."""
     excused = change("S3", "regression", model="small", exit_code=0, quarantined="vera, until 2030-01-01: x")
