@@ -13,8 +13,8 @@ from harness.diff.trajectories import diff
 from harness.records.messages import Usage
 from harness.records.run import Cell
 from harness.records.trajectory import Call, Trajectory, Turn
-from harness.reports.documents import DiffDocument, TrialDiff
 from harness.reports.columns import display_width
+from harness.reports.documents import DiffDocument, TrialDiff
 from harness.reports.screen import ansi
 from harness.reports.trajectories import MOST_SHOWN, code_span, fenced, render_diff, render_diff_markdown
 
