@@ -275,3 +275,31 @@ def test_the_gate_cannot_pass_where_the_judge_is_missing(project: ScratchProject
 
     assert (3, "could_not_check") == (ran.exit_code, ran.document["decision"])
     assert any("`scripted` was never asked about this case" in change["because"] for change in ran.document["changes"])
+
+
+def test_designs_share_the_file_of_a_case(project: ScratchProject) -> None:
+    """What judges said of one design's answer stands beside what they said of the other's, and stays while only one is there."""
+    likeness = "      - similar_meaning: {text: It is 7 °C in Berlin., at_least: 0.9, model: e5}\n"
+    project.replace("goldensets/smoke.yaml", likeness, "")
+    project.replace("pyproject.toml", 'agents = ["example"]', 'agents = ["example", "second"]')
+    shutil.copytree(project.path("agents/example"), project.path("agents/second"))
+    first = project.path("goldensets/scripts/smoke/example/weather.yaml").read_text(encoding="utf-8")
+    project.write(
+        "goldensets/scripts/smoke/second/weather.yaml", first.replace("It is 7 °C in Berlin.", "Berlin has 7 °C.")
+    )
+    project.write("goldensets/scripts/smoke/_judge/weather.yaml", script(PASS, FAIL, PASS, FAIL, PASS, FAIL))
+    both = project.harness("record", "--json").document
+    run = project.harness("run", "--json").document["results"]
+    project.path("cassettes/second/scripted/smoke/weather.0.yaml").unlink()
+    again = project.harness("record", "--judge-only", "--agent", "example", "--json").document
+    slots = [
+        item["meta"]["slot"]
+        for item in yaml.safe_load(project.path(CASSETTE).read_text(encoding="utf-8"))["interactions"]
+    ]
+
+    assert ([], 0, []) == (both["refused"], again["calls"], again["cassettes"])
+    states = {one["agent"]: {f["contract"]: f["state"] for f in one["findings"]}["rubric"] for one in run}
+    assert {"example": "kept", "second": "broken"} == states
+    assert (2, ["0", "0", "1", "1", "2", "2"]) == (
+        len({slot.partition("/")[0] for slot in slots}), sorted(slot.partition("/")[2] for slot in slots),
+    )  # fmt: skip
