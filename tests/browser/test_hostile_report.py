@@ -118,7 +118,7 @@ def test_a_very_long_text_is_folded(name: str, opened: Callable[[str], Page]) ->
     expect(page.locator(".step").first).to_be_visible()
 
     assert page.evaluate("() => document.scrollingElement.scrollWidth <= innerWidth")
-    assert page.evaluate("() => document.body.innerText.length") < 3_000_000
+    assert page.evaluate("() => document.body.innerText.length") < 2_000_000
     expect(page.get_by_role("button", name="show all").first).to_be_visible()
 
 
