@@ -41,7 +41,7 @@ def test_two_checkouts_share_one_history(recorded: Path, tmp_path: Path, server:
     assert first.stdout.startswith("ONE RUN  1 of 1 trials kept; a trend needs another run")
     assert second.stdout.startswith("FELL  1 case no longer kept since run 20")
     assert re.search(r"example × scripted +█▁ 0/1", second.stdout)
-    assert "golden cases of 1 design" in second.stdout
+    assert "golden cases of example" in second.stdout
     assert [1, 0] == [run["kept"] for run in looked.document["runs"]]
     assert re.fullmatch(r"postgresql:///\S+/postgres", looked.document["store"])
     assert not (here.folder / "reports" / "history.sqlite").exists()

@@ -76,7 +76,7 @@ def _unsteady(document: History) -> Iterator[str]:
 def _changes(document: History) -> Iterator[str]:
     if told := story.changes(document):
         yield "### What changed"
-        yield "\n".join(f"- before {_code(run)}: {what}" for run, what in told)
+        yield "\n".join(f"- before {_code(run)}: {_code(what)}" for run, what in told)
 
 
 def _cases(document: History, room: int) -> Iterator[str]:

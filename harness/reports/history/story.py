@@ -117,16 +117,16 @@ def who(series: TrendSeries | CaseHistory | UnsteadyCase) -> str:
 
 def changes(document: History, most: int = 5) -> tuple[tuple[str, str], ...]:
     """The last *most* runs before which something changed: the run, and what, over all designs."""
-    found: dict[str, dict[str, int]] = {run.run: {} for run in document.runs}
+    found: dict[str, dict[str, set[str]]] = {run.run: {} for run in document.runs}
     fresh = dict.fromkeys(found, 0)
     for series in document.series:
         for point in series.points[1:]:
             for name in point.changed:
-                found[point.run][name] = found[point.run].get(name, 0) + 1
+                found[point.run].setdefault(name, set()).add(series.agent)
             fresh[point.run] += point.new_recordings
     told = []
     for run, names in found.items():
-        parts = [f"{_WORDS[name]} of {_designs(count)}" for name, count in names.items() if name in _WORDS]
+        parts = [f"{_WORDS[name]} of {_designs(agents)}" for name, agents in names.items() if name in _WORDS]
         parts += [f"{fresh[run]} new recordings"] if fresh[run] else []
         if parts:
             told.append((run, ", ".join(parts)))
@@ -179,5 +179,6 @@ def _cases(count: int) -> str:
     return f"{count} case{'' if count == 1 else 's'}"
 
 
-def _designs(count: int) -> str:
-    return f"{count} design{'' if count == 1 else 's'}"
+def _designs(agents: set[str]) -> str:
+    """One or two by name, more by number."""
+    return " and ".join(sorted(agents)) if len(agents) < 3 else f"{len(agents)} designs"

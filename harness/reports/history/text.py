@@ -147,5 +147,5 @@ def _changes(document: History, width: int) -> str:
     if not told:
         return ""
     return "\n".join(
-        ["changed before", *(wrap(f"{one_line(run)}  {what}", width, indent="  ", later="    ") for run, what in told)]
+        ["changed before", *(wrap(one_line(f"{run}  {what}"), width, indent="  ", later="    ") for run, what in told)]
     )

@@ -94,7 +94,7 @@ def test_every_part_is_there():
         "Could not be read odd : damaged",
         "lean_react × qwen (local)",
         "nondeterministic lean_react × scripted shared/S1 : the same recording and the same files",
-        "before 20260310-090300000-0003 : prompts of 1 design",
+        "before 20260310-090300000-0003 : prompts of lean_react",
         "shared/S1 kept broken kept",
         "Kept in none of these runs: 1 case of lean_react × scripted",
         "3 runs from 2026-03-10 09:01 to 2026-03-10 09:03 UTC",
@@ -132,7 +132,7 @@ def test_no_name_becomes_markup(one, text):
     pages = []
     for name in ("x", text):
         renamed = msgspec.structs.replace(one, agent=name, model=name, case=name, set=name, broken=(name,))
-        kept = msgspec.structs.replace(renamed, verdict="kept")
+        kept = msgspec.structs.replace(renamed, verdict="kept", cassette_digest="new")
         runs = run(1, renamed), run(2, kept), run(3, renamed)
         pages.append(page(told(*runs, skipped=[SkippedRun(run=name, because=name)])))
     harmless, hostile = map(Seen, pages)

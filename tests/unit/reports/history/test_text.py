@@ -46,7 +46,7 @@ lean_react × scripted  shared/S2  ..x
   . kept x broken k known ? not checked - not run
 
 changed before
-  20260310-090300000-0003 prompts of 1 design
+  20260310-090300000-0003 prompts of lean_react
 
 A recording is a sample: runs that replay the same recordings show what changed in prompts, code, cases and
   contracts, never the luck of a model. Scripted models show the agent's code alone.
@@ -188,7 +188,8 @@ hostile = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 def test_every_line_fits_and_steers_nothing(trials, text, width):
     """Names come from files that people send; a terminal may be 20 columns wide."""
     renamed = [msgspec.structs.replace(one, agent=one.agent + text, case=one.case + text) for one in trials]
-    runs = [run(1, *renamed), run(2, *(msgspec.structs.replace(one, verdict="kept") for one in renamed))]
+    changed = (msgspec.structs.replace(one, verdict="kept", cassette_digest="new") for one in renamed)
+    runs = [run(1, *renamed), run(2, *changed)]
     past = told(*runs, skipped=[SkippedRun(run=text, because=text)])
 
     for found in (render_history(past, width=width), render_runs(past, width=width)):
