@@ -185,8 +185,7 @@ def _refuse_too_few(chosen: RunPlan, test: SequentialTest) -> None:
     if planned and most < fewest:
         raise UsageError(
             "bad-arguments",
-            f"{most} trials of a case decide nothing between the rates {test.bad:g} and {test.good:g}; "
-            f"{fewest} are the fewest that can",
+            f"planned trials of a case: {most}; fewer than {fewest} decide nothing between the rates {test.bad:g} and {test.good:g}",
             hint=f"`--trials {test.fixed_trials}` leaves room for a decision either way",
         )
 

@@ -196,7 +196,7 @@ def test_a_dry_run_says_the_most(project: ScratchProject, server: ScriptedServer
         (("--model", "scripted", "--sequential", "--trials", "9"), "what `scripted` says was written by hand"),
         (
             ("--model", "tiny", "--sequential", "--trials", "1"),
-            "1 trials of a case decide nothing between the rates 0.8 and 0.95; 3 are the fewest that can",
+            "planned trials of a case: 1; fewer than 3 decide nothing between the rates 0.8 and 0.95",
         ),
         (("--model", "greedy", "--sequential", "--trials", "9"), "`greedy` is asked at temperature 0"),
         (("--model", "tiny", "--p0", "0.5"), "--p0 and --p1 go with --sequential"),
