@@ -32,7 +32,8 @@ def script(*replies: dict[str, Any]) -> str:
     for reply in replies:
         steps.append({**seen, "reply": reply})
         seen = {"expect": {"tool_result": {"name": "get_weather", "contains": "7"}}} if "tool_calls" in reply else {}
-    return yaml.safe_dump({"format": 1, "steps": steps})  # which escapes what JSON would leave as it is
+    apart = json.loads(json.dumps(steps))  # no reply twice: YAML would name it once, and scripts know no names
+    return yaml.safe_dump({"format": 1, "steps": apart})  # which escapes what JSON leaves as it is
 
 
 def put(page: Page, question: str) -> Any:
