@@ -94,6 +94,13 @@ def test_what_no_trial_shows_is_a_problem_of_its_own() -> None:
     ] == [(one.rule, one.where) for one in found]  # fmt: skip
 
 
+def test_a_contract_that_only_reports_now_hides_no_change() -> None:
+    """A contract that was made advisory is gone for the gate: that is red, beside what it still reports."""
+    gone = change("S5", "missing", "CX15", because="this trial is not held to it")
+
+    assert [("S5", "CX15", "broken"), ("S5", "CX15", "advisory")] == kinds(run_of(ADVISED), gone)
+
+
 def test_what_is_new_or_fixed_is_no_problem() -> None:
     """Nor is a trajectory that is only told."""
     told = [change("S1", "new", "", exit_code=0), change("S1", "fixed"), change("S1", "new", TRAJECTORY, exit_code=0)]
