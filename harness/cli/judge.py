@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "action",
         choices=ACTIONS,
         help="calibrate: how far a judge's recorded verdicts agree with labels "
-        "(what judges say of golden cases is recorded by `harness record`, and alone by `harness record --judge-only`)",
+        "(what judges say of golden cases, `harness record` records with them or alone)",
     )
     parser.add_argument("file", metavar="FILE", help="labelled answers, YAML, or JSON lines where it ends in .jsonl")
     parser.add_argument("--model", metavar="M", help="the judge, in place of the one that the file names")
