@@ -40,7 +40,7 @@ function caseHead(trial) {
       copyButton(() => location.href, "the link to this trial", "copy link"),
     ),
     el("h1", { tabindex: "-1" }, trial.case, trial.trial ? `, trial ${trial.trial}` : "", " ", el("span", { class: "note" }, trial.set)),
-    el("p", { class: "case-line" }, mark(trial.verdict, trial.known), " ", designName(trial), " ", answered(trial.provenance), trial.fault && ` with fault ${trial.fault}`),
+    el("p", { class: "case-line" }, mark(trial.verdict, trial.known), " ", designName(trial), " ", answered(trial.provenance), trial.fault && [" with fault ", shortText(trial.fault)]),
     others.length > 0 && el("details", { class: "others no-print", open: others.length <= 12 }, el("summary", {}, `The same case elsewhere (${others.length})`),
       el("ul", { class: "chips" }, others.slice(0, 60).map((other) =>
         el("li", {}, el("a", { href: caseLink(other) }, mark(other.verdict, other.known), ` ${designName(other)}${other.trial ? ` · ${other.trial}` : ""}`))))),
@@ -49,7 +49,7 @@ function caseHead(trial) {
 
 function caseBody(trial, view) {
   const left = el("div", { class: "case-told" },
-    view.because && el("section", {}, el("h2", {}, "Why it could not be checked"), el("p", { class: "note" }, view.code), longText(view.because)),
+    view.because && el("section", {}, el("h2", {}, "Why it could not be checked"), el("p", { class: "note" }, shortText(view.code)), longText(view.because)),
     el("section", {}, el("h2", {}, "Question"), view.question ? longText(view.question, { kind: "div" }) : el("p", { class: "note" }, "not known: no trace says it")),
     el("section", {}, el("h2", {}, "Answer"), view.answer ? answerBox(view.answer) : el("p", { class: "note" }, "none")),
     findingsOf(trial, view.findings),
@@ -104,7 +104,7 @@ function findingItem(trial, finding) {
       finding.witness?.length > 0 && ["shown by ", steps(finding.witness)],
       finding.shortest?.length > 0 && ["shortest ", steps(finding.shortest)],
       finding.judged_by && [`judged by ${finding.judged_by} `],
-      finding.at && ["at ", el("code", {}, finding.at)],
+      finding.at && ["at ", shortCode(finding.at)],
     ),
   );
 }
@@ -119,9 +119,9 @@ function originOf(trial, view) {
     ["calls", `${trial.llm_calls} of models, ${trial.tool_calls} of tools`],
     ["time", `${figure(view.recorded_ms)} ms recorded, ${figure(view.replay_ms)} ms replayed`],
     ["cost", view.cost_usd === null ? "not priced" : `$${view.cost_usd.toFixed(6)}`],
-    ["cassette", view.cassette && el("code", {}, view.cassette)],
-    ["its answers", view.cassette_digest && el("code", {}, view.cassette_digest)],
-    ["golden case", view.at && el("code", {}, view.at)],
+    ["cassette", view.cassette && shortCode(view.cassette)],
+    ["its answers", view.cassette_digest && shortCode(view.cassette_digest)],
+    ["golden case", view.at && shortCode(view.at)],
     ["drift", view.drift && shortText(view.drift)],
     ["made from", lock.length > 0 && el("span", {}, lock.map(([name, digest]) => [`${name} `, el("code", {}, digest), " "]))],
   ];

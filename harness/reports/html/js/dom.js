@@ -75,6 +75,10 @@ function shortText(text, limit = 400) {
   return longText(text ?? "", { kind: "span", limit });
 }
 
+function shortCode(text) {
+  return longText(text, { kind: "code", limit: 400 });
+}
+
 /** A text of any length: its beginning, and a button with its size where there is more. */
 function longText(text, { kind = "pre", limit = FIRST_CHARACTERS } = {}) {
   const whole = String(text);
