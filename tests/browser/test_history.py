@@ -121,7 +121,7 @@ def test_the_page_can_be_printed(page: Page, history: Path) -> None:
     page.goto(history.as_uri())
     page.emulate_media(media="print", color_scheme="dark")
 
-    assert [] == faults(page, runOnly=["color-contrast"])
+    assert [] == faults(page)
 
 
 def test_no_name_of_a_stranger_runs_or_breaks_the_page(page: Page, tmp_path: Path) -> None:
