@@ -65,11 +65,10 @@ def address(told: str, *, root: Path) -> Address:
 
 def missing(package: str) -> UsageError:
     """The error for a package that a results store needs."""
-    extra = "newsdesk" if package.startswith("psycopg") else "reports"
     return UsageError(
         "no-reports",
         f"a results store needs {package}, which is not installed",
-        hint=f'pip install "tapegate[{extra}]"; `harness history --no-store` reads the run folders alone',
+        hint='pip install "tapegate[reports]"; `harness history --no-store` reads the run folders alone',
     )
 
 
