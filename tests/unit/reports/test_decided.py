@@ -167,6 +167,14 @@ def test_sarif_carries_the_decision() -> None:
     assert ["mcnemar"] == [one["test"] for one in run["properties"]["statistics"]]
 
 
+def test_sarif_names_in_statistics_steer_nothing() -> None:
+    """A design's name with an escape sequence is written out."""
+    drawn = msgspec.structs.replace(TEST, agent="a\x1b[2J")
+    document = sarif(run_of(BROKEN), rules={}, version="0.1.0", decision=decide("r1", 1, [], statistics=(drawn,)))
+
+    assert r"a\x1b[2J" == document["runs"][0]["properties"]["statistics"][0]["agent"]
+
+
 TEST = Statistic(
     agent="lean_react", model="small", provenance="local", set="shared", test="mcnemar", cases=4, families=3, effect=-0.5,
     before=Rate(kept=4, trials=4, interval=Interval(0.51, 1.0)), after=Rate(kept=2, trials=4, interval=Interval(0.15, 0.85)),
