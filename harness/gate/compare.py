@@ -14,6 +14,7 @@ from harness.gate.baseline import Baseline, BaselineCase, BaselineTrial, must_be
 from harness.gate.cause import cause_of, changed
 from harness.gate.changes import broken_in, change_of
 from harness.gate.coverage import (
+    copied,
     lost_contracts,
     missing,
     never_compared,
@@ -63,6 +64,7 @@ def gate(
     changes = [
         *comparing.changes(today),
         *missing(record, baselines),
+        *copied(record, baselines),
         *unexercised(record, baselines, rules),
         *toothless(record, policy),
         *told_reworded(comparing.reworded),

@@ -54,6 +54,29 @@ def _gone(record: RunRecord, key: _Key, gone: list[int], accepted: BaselineCase,
     )  # fmt: skip
 
 
+def copied(record: RunRecord, baselines: Mapping[str, Baseline]) -> Iterator[Change]:
+    """
+    Cases of a model whose trials hold fewer different recordings than were accepted: a copy under another number is no
+    trial. Where only accepted recordings are left, others are gone (1); where they were made anew, that stays open (5).
+    """
+    ran: dict[_Key, list[CaseVerdict]] = {}
+    for verdict in record.results:
+        if verdict.provenance in {"live", "local"} and verdict.verdict != "could_not_check":
+            ran.setdefault((verdict.agent, verdict.model, verdict.set, verdict.case), []).append(verdict)
+    for (agent, model, set_name, case), there in ran.items():
+        accepted = baselines[set_name].case(agent, model, case) if set_name in baselines else None
+        if accepted is None or not {trial.n for trial in accepted.trials} <= {verdict.trial for verdict in there}:
+            continue  # trials that were not run are told by `missing`
+        then, now = {trial.cassette_digest for trial in accepted.trials}, {v.cassette_digest for v in there}
+        if len(now) < len(then):
+            gone = now <= then
+            yield Change(
+                agent=agent, model=model, set=set_name, case=case, contract="", cause="cassette", at=there[0].at,
+                change="missing" if gone else "flaky", exit_code=1 if gone else 5,
+                because=f"its {len(there)} trials hold {len(now)} different recordings; {len(then)} were accepted",
+            )  # fmt: skip
+
+
 def lost_contracts(verdict: CaseVerdict, accepted: BaselineCase | None, policy: GateConfig) -> Iterator[Change]:
     """
     Contracts that the accepted trials of the case triggered and that do not hold this one any more: they are not asked,
@@ -76,7 +99,8 @@ def lost_contracts(verdict: CaseVerdict, accepted: BaselineCase | None, policy: 
 def unexercised(record: RunRecord, baselines: Mapping[str, Baseline], policy: GateConfig) -> Iterator[Change]:
     """
     Contracts that nothing triggers in a whole set × design, though scripted trials did when they were accepted, or the
-    policy says that something must. A narrowed run, and a group with trials that could not be checked, say nothing of it.
+    policy says that something must. What a model triggers by chance is no trial of the script. A narrowed run, and a group
+    with trials that could not be checked, say nothing of it.
     """
     if record.partial:
         return
@@ -91,9 +115,11 @@ def unexercised(record: RunRecord, baselines: Mapping[str, Baseline], policy: Ga
         if any(verdict.verdict == "could_not_check" for verdict in verdicts):
             continue
         seen = {contract for verdict in verdicts for contract in triggered_in(verdict)}
-        asked = {finding.contract for verdict in verdicts for finding in verdict.findings}
+        by_script = [verdict for verdict in verdicts if verdict.provenance not in {"live", "local"}]
+        asked = {finding.contract for verdict in by_script for finding in verdict.findings}
         before = _accepted_contracts(baselines.get(set_name), agent) & asked
-        for contract in sorted((before | {contract for contract, _ in due}) - seen):
+        before -= {contract for verdict in by_script for contract in triggered_in(verdict)}
+        for contract in sorted(before | ({contract for contract, _ in due} - seen)):
             if blocks(contract, policy):
                 yield _vacuous(verdicts[0], contract)
     for contract, pattern in declared:

@@ -65,7 +65,9 @@ def fresh_cases(
     together: dict[tuple[str, str, str, str], tuple[BaselineCase, dict[str, CaseVerdict]]] = {}
     for verdict, accepted in verdicts:
         key = (verdict.set, verdict.agent, verdict.model, verdict.case)
-        together.setdefault(key, (accepted, {}))[1].setdefault(verdict.cassette_digest, verdict)
+        now = together.setdefault(key, (accepted, {}))[1]
+        copied = now.get(verdict.cassette_digest)
+        now[verdict.cassette_digest] = _both(copied, verdict) if copied else verdict
     return tuple(
         FreshCase(
             group=(set_name, agent, model),
@@ -73,7 +75,7 @@ def fresh_cases(
             family=families.get(set_name, {}).get(case, case),
             provenance=next(iter(now.values())).provenance,
             accepted=accepted,
-            then=tuple({trial.cassette_digest: trial for trial in accepted.trials}.values()),
+            then=_distinct(accepted.trials),
             now=tuple(now.values()),
         )
         for (set_name, agent, model, case), (accepted, now) in together.items()
@@ -110,3 +112,19 @@ def rates(tallies: Sequence[Tally], families: Sequence[str]) -> Rate:
     return Rate(
         kept=sum(one.passes for one in tallies), trials=sum(one.trials for one in tallies), interval=Interval(*interval)
     )
+
+
+def _both(one: CaseVerdict, copy: CaseVerdict) -> CaseVerdict:
+    """Two trials of one recording as the one sample that they are: it broke what either broke, as judges may differ."""
+    state = "broken" if "broken" in {one.verdict, copy.verdict} else one.verdict
+    return msgspec.structs.replace(one, verdict=state, findings=(*one.findings, *copy.findings))
+
+
+def _distinct(trials: Iterable[BaselineTrial]) -> tuple[BaselineTrial, ...]:
+    """Each accepted recording once, with everything that any trial of it broke."""
+    found: dict[str, BaselineTrial] = {}
+    for trial in trials:
+        copied = found.get(trial.cassette_digest, trial)
+        broken = tuple(sorted({*copied.broken, *trial.broken}))
+        found[trial.cassette_digest] = msgspec.structs.replace(copied, broken=broken)
+    return tuple(found.values())

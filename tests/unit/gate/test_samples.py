@@ -146,6 +146,54 @@ def test_an_accepted_recording_under_another_number_is_no_fresh_sample() -> None
     assert (0, ()) == (decision.exit_code, decision.samples)
 
 
+def test_copies_of_an_accepted_recording_do_not_stand_for_the_others() -> None:
+    """The best recording under every number hides what became of those that were accepted beside it."""
+    then = accepted(*(verdict(trial=n, cassette_digest=f"a{n}") for n in range(3)))
+    decision = judged(record(*(verdict(trial=n, cassette_digest="a0") for n in range(3))), then)
+
+    assert [("", "missing", "cassette", 1)] == told(decision)
+    assert "its 3 trials hold 1 different recordings; 3 were accepted" == decision.changes[0].because
+
+
+def test_fewer_different_recordings_than_accepted_stay_open() -> None:
+    """A model that was recorded anew and repeated itself gave one sample, which is not what two were."""
+    then = accepted(*(verdict(trial=n, cassette_digest=f"a{n}") for n in range(2)))
+    repeated = judged(record(*(verdict(trial=n, cassette_digest="b") for n in range(2))), then)
+    twice = judged(record(*(verdict(trial=n, cassette_digest=f"b{n}") for n in range(2))), then)
+
+    assert (5, 0) == (repeated.exit_code, twice.exit_code)
+
+
+def test_copies_that_were_accepted_as_such_are_no_loss() -> None:
+    """A model without chance repeats itself, then as now."""
+    then = accepted(*(verdict(trial=n, cassette_digest="a") for n in range(2)))
+
+    assert 0 == judged(record(*(verdict(trial=n, cassette_digest="b") for n in range(2))), then).exit_code
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_what_any_trial_of_a_new_recording_broke_counts(order: int) -> None:
+    """Two trials of one recording that judges saw differently are one sample, and never the better of the two."""
+    then = accepted(*(verdict(trial=n, cassette_digest="a") for n in range(2)))
+    now = [verdict(trial=0, cassette_digest="b"), verdict("S1", "CX1", trial=1, cassette_digest="b")][::order]
+    decision = judged(record(*now), then)
+
+    assert ("CX1", "flaky", "cassette", 5) in told(decision)
+    assert [(0, 1)] == [(one.after.kept, one.after.trials) for one in decision.samples]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_what_any_trial_of_an_accepted_recording_broke_counts(order: int) -> None:
+    """The same of what was accepted, in whatever order its trials stand."""
+    trials = [0, 1][::order]
+    then = accepted(
+        verdict("S1", "CX1", trial=trials[0], cassette_digest="a"), verdict(trial=trials[1], cassette_digest="a")
+    )
+    decision = judged(record(*(verdict("S1", "CX1", trial=n, cassette_digest="b") for n in range(2))), then)
+
+    assert ("CX1", "still_broken", "cassette", 0) in told(decision)
+
+
 def test_a_judge_that_is_asked_again_is_no_fresh_sample() -> None:
     """Another word of a judge on the same recording is open, not a regression, and counts as no sample."""
     finding = Finding(contract="rubric", state="broken", because="too long", judged_by="local")
