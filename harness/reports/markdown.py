@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from harness.records.messages import Usage
@@ -23,6 +24,9 @@ _TITLES: dict[Kind, str] = {
     "known": "Known failures (in the baseline, for the same recording)",
     "advisory": "Advisory",
 }
+_QUIET: frozenset[Kind] = frozenset({"known", "advisory"})
+"""Folded away, so that what is new stands on the first screen."""
+_END_OF_FOLD = "\n</details>"
 _COLUMNS = ("agent", "model", "answered by", "cases kept", "known", "broken", "could not check", "calls", "tokens")
 
 
@@ -38,19 +42,24 @@ def markdown(
         prefix: The project's folder from the root of the repository; empty where they are the same.
         most_bytes: Problems are left out, with their number, where the text would be longer.
     """
-    head = "\n\n".join([f"## tapegate: {headline(record)}", _counts(record), table_of(record.results)])
+    found = problems(record, prefix=prefix)
+    head = "\n\n".join(
+        [f"## tapegate: {headline(record)}", _counts(record), *_next_step(record, found), table_of(record.results)]
+    )
     end = foot(record)
     room = most_bytes - len(head.encode()) - len(end.encode()) - 200
-    found = problems(record, prefix=prefix)
     shown: list[str] = []
-    told = 0
-    for text, is_problem in _parts(found, rules or {}):
+    folded = False
+    for told, (problem, text) in enumerate(zip(found, _parts(found, rules or {}), strict=True)):
         room -= len(text.encode()) + 1
         if room < 0:
+            shown += [_END_OF_FOLD] * folded
             shown.append(f"\n… and {len(found) - told} more; `harness report {record.run} --format json` has all.")
             break
         shown.append(text)
-        told += is_problem
+        folded = problem.kind in _QUIET
+    else:
+        shown += [_END_OF_FOLD] * folded
     return "\n".join([head, *shown, "", end, ""])
 
 
@@ -73,7 +82,9 @@ def table_of(results: Sequence[CaseVerdict]) -> str:
     groups: dict[tuple[str, str, str], list[CaseVerdict]] = {}
     for verdict in results:
         groups.setdefault((verdict.agent, verdict.model, verdict.provenance), []).append(verdict)
-    lines = [f"| {' | '.join(_COLUMNS)} |", f"|{'---|' * 3}{'---:|' * (len(_COLUMNS) - 3)}"]
+    priced = any(verdict.cost_usd is not None for verdict in results)
+    columns = (*_COLUMNS, "US$") if priced else _COLUMNS
+    lines = [f"| {' | '.join(columns)} |", f"|{'---|' * 3}{'---:|' * (len(columns) - 3)}"]
     for (agent, model, provenance), verdicts in sorted(groups.items()):
         every = {(v.set, v.case) for v in verdicts}
         lost = {(v.set, v.case) for v in verdicts if v.verdict != "kept"}
@@ -88,9 +99,16 @@ def table_of(results: Sequence[CaseVerdict]) -> str:
             sum(v.verdict == "could_not_check" for v in verdicts),
             f"{sum(v.llm_calls for v in verdicts):,}",
             f"{tokens.input + tokens.output:,}",
+            *([_cost(verdicts)] if priced else []),
         )
         lines.append(f"| {' | '.join(map(str, cells))} |")
     return "\n".join(lines)
+
+
+def _cost(verdicts: Sequence[CaseVerdict]) -> str:
+    """What all of them cost; not known where one has no price."""
+    costs = [verdict.cost_usd for verdict in verdicts]
+    return "–" if None in costs else f"{sum(cost or 0.0 for cost in costs):.4f}"
 
 
 def foot(record: RunRecord) -> str:
@@ -115,17 +133,33 @@ def _counts(record: RunRecord) -> str:
     )
 
 
-def _parts(found: Sequence[Problem], rules: Mapping[str, Rule]) -> Iterator[tuple[str, bool]]:
-    """Lines to write, and whether each is a problem: a title before each kind, help at the first problem of a rule."""
+def _next_step(record: RunRecord, found: Sequence[Problem]) -> Iterator[str]:
+    """What to do about the gravest problem; nothing where all that is wrong was accepted."""
+    first = next((problem.verdict for problem in found if problem.kind not in _QUIET), None)
+    if first is not None:
+        again = f"harness run {first.set} --agent {first.agent} --model {first.model} --case {first.case}"
+        yield f"Next: {code(again)} runs the first again; {code(f'harness report {record.run} --format html')} shows every step."
+
+
+def _parts(found: Sequence[Problem], rules: Mapping[str, Rule]) -> Iterator[str]:
+    """The text of each problem: a title before each kind, help at the first problem of a rule."""
     kind, explained = "", set()
+    many = Counter(problem.kind for problem in found)
     for problem in found:
         text = _problem(problem)
         if problem.rule in rules and problem.rule not in explained:
             explained.add(problem.rule)
             text += f"\n  - rule: {code(rules[problem.rule].about)}"
-        title = "" if problem.kind == kind else f"\n### {_TITLES[problem.kind]}\n\n"
+        title = "" if problem.kind == kind else _title(problem.kind, many[problem.kind])
+        end = f"{_END_OF_FOLD}\n" if title and kind in _QUIET else ""
         kind = problem.kind
-        yield title + text, True
+        yield end + title + text
+
+
+def _title(kind: Kind, many: int) -> str:
+    if kind in _QUIET:
+        return f"\n<details><summary>{_TITLES[kind]}: {many}</summary>\n\n"
+    return f"\n### {_TITLES[kind]}\n\n"
 
 
 def _problem(problem: Problem) -> str:

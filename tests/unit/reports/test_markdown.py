@@ -15,7 +15,7 @@ from harness.reports.screen import one_line
 from .ci_runs import ALL, FACTS, KNOWN, hostile_runs, run_of, verdict
 
 GITHUB = MarkdownIt("commonmark", {"html": True}).enable("table").enable("strikethrough")
-TAGS = {"h2", "h3", "p", "table", "thead", "tbody", "tr", "th", "td", "ul", "li", "code"}
+TAGS = {"h2", "h3", "p", "table", "thead", "tbody", "tr", "th", "td", "ul", "li", "code", "details", "summary"}
 
 
 @given(hostile_runs)
@@ -25,9 +25,11 @@ def test_every_run_is_our_own_markup_only(record):
 
     assert set(re.findall(r"</?([a-z0-9!-]+)", page)) <= TAGS
     assert page.count("<h2>") == 1
-    assert set(re.findall(r"<h3>([^<]*)</h3>", page)) <= {
-        "Could not check", "Broken", "Known failures (in the baseline, for the same recording)", "Advisory",
+    assert set(re.findall(r"<h3>([^<]*)</h3>", page)) <= {"Could not check", "Broken"}
+    assert set(re.findall(r"<summary>([^<]*): \d+</summary>", page)) <= {
+        "Known failures (in the baseline, for the same recording)", "Advisory",
     }  # fmt: skip
+    assert page.count("<details>") == page.count("</details>") == page.count("<summary>")
     outside = html.unescape(re.sub(r"<[^>]*>", "", re.sub(r"<code>.*?</code>", "", page)))
     assert not re.search(r"[@#`\[\]|$]|//|www\.", outside)
     shown = [html.unescape(code) for code in re.findall(r"<code>(.*?)</code>", page)]
@@ -47,6 +49,8 @@ def test_a_run_of_each_kind():
     assert markdown(ALL, rules=rules) == (
         "## tapegate: COULD NOT CHECK\n\n"
         "2 of 5 trials kept, 1 broken, 1 known, 1 could not be checked.\n\n"
+        "Next: `harness run shared --agent lean_react --model scripted --case S4` runs the first again; "
+        "`harness report r1 --format html` shows every step.\n\n"
         "| agent | model | answered by | cases kept | known | broken | could not check | calls | tokens |\n"
         "|---|---|---|---:|---:|---:|---:|---:|---:|\n"
         "| `lean_react` | `scripted` | scripted | 2/4 | 0 | 1 | 1 | 0 | 0 |\n"
@@ -61,15 +65,17 @@ def test_a_run_of_each_kind():
         "  - evidence: turn 2; events 4, 9; shortest 9\n"
         "  - at `goldensets/shared.yaml:17`\n"
         "  - rule: `The answer says *all* of the facts.`\n\n"
-        "### Known failures (in the baseline, for the same recording)\n\n"
+        "<details><summary>Known failures (in the baseline, for the same recording): 1</summary>\n\n"
         "- `facts` `lean_react × small on shared/S3, trial 0`, answered by: local\n"
         "  - `the answer does not say 7`\n"
         "  - evidence: turn 2; events 4, 9; shortest 9\n"
         "  - at `goldensets/shared.yaml:17`\n\n"
-        "### Advisory\n\n"
+        "</details>\n\n"
+        "<details><summary>Advisory: 1</summary>\n\n"
         "- `CX15` `lean_react × scripted on shared/S5, trial 0`, answered by: scripted\n"
         "  - `a table is ragged`\n"
         "  - at `goldensets/shared.yaml:14`\n\n"
+        "</details>\n\n"
         "Run `r1` by tapegate `0.1.0`; answered by: local, scripted. Replayed offline: no sample is new.\n"
     )
 
@@ -82,6 +88,35 @@ def test_what_does_not_fit_is_counted():
     left = int(re.search(r"… and (\d+) more; `harness report r1 --format json` has all\.", text)[1])
     assert 500 == left + text.count("- `facts`")
     assert len(text.encode()) <= MOST_BYTES
+
+
+def test_a_fold_that_does_not_fit_is_closed():
+    """What follows a report stays outside of it."""
+    known = verdict("S3", "broken", known=True, provenance="local", findings=(FACTS,) * 400)
+    text = markdown(run_of(known), most_bytes=4_000)
+
+    assert "\n</details>\n\n… and " in text
+
+
+def test_cost_is_a_column_where_something_was_paid():
+    """What has no price makes a sum unknown."""
+    paid = (
+        verdict("S1", model="big", provenance="live", cost_usd=0.25),
+        verdict("S2", model="big", provenance="live", cost_usd=0.5),
+    )
+    table = markdown(run_of(*paid, verdict("S3"))).splitlines()
+
+    assert ["| tokens | US$ |", "| 0 | 0.7500 |", "| 0 | – |"] == [
+        line[-len(end) :]
+        for line, end in zip(
+            (table[4], table[6], table[7]), ("| tokens | US$ |", "| 0 | 0.7500 |", "| 0 | – |"), strict=True
+        )
+    ]
+
+
+def test_nothing_new_needs_no_next_step():
+    """A run whose failures are all accepted names no command to run again."""
+    assert "Next:" not in markdown(run_of(KNOWN))
 
 
 def test_the_headline_is_the_gravest_fact():
