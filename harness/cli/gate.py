@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--report-dir",
         metavar="DIR",
         help="write the decision for CI into DIR: decision.json, report.json, junit.xml, tapegate.sarif, report.md, "
-        "comment.md, annotations.txt; report.md goes to GITHUB_STEP_SUMMARY as well, where that is set",
+        "comment.md, annotations.txt, and report.html where the extra `reports` is installed; report.md goes to GITHUB_STEP_SUMMARY as well, where that is set",
     )
     parser.add_argument(
         "--jobs", type=positive, default=1, metavar="N", help="trials under way at once while replaying (default 1)"
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace, output: Output) -> ExitCode:
     from pathlib import Path
 
     from harness.cli.accepted import strayed
-    from harness.cli.gate_report import write_reports
+    from harness.cli.gate_report import write_page, write_reports
     from harness.gate.compare import gate
     from harness.gate.policy_file import load_policy
     from harness.reports.gate_text import render_decision
@@ -68,7 +68,9 @@ def run(args: argparse.Namespace, output: Output) -> ExitCode:
     today = datetime.now(UTC).date()
     decision = gate(record, baselines, policy, today=today, strayed=strayed(config, folder, record.results))
     if args.report_dir is not None:
-        for path in write_reports(Path(args.report_dir), config, record, decision):
+        into = Path(args.report_dir)
+        written = write_reports(into, config, record, decision)
+        for path in written + write_page(into, config, record, folder, output):
             output.note(f"wrote {path}")
     if output.as_json:
         output.document(decision)

@@ -6,6 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from harness.cli.output import Output
     from harness.config import Config
     from harness.records.decision import Decision
     from harness.records.run import RunRecord
@@ -14,6 +15,8 @@ FILES = (
     "decision.json", "report.json", "junit.xml", "tapegate.sarif", "report.md", "comment.md", "annotations.txt",
 )  # fmt: skip
 """What `write_reports` writes, in this order."""
+PAGE = "report.html"
+"""What `write_page` writes."""
 
 
 def write_reports(folder: Path, config: Config, record: RunRecord, decision: Decision) -> list[str]:
@@ -57,6 +60,28 @@ def write_reports(folder: Path, config: Config, record: RunRecord, decision: Dec
         write_text(Path(summary), page, append=True)
         written.append(summary)
     return written
+
+
+def write_page(folder: Path, config: Config, record: RunRecord, run_folder: Path, output: Output) -> list[str]:
+    """
+    Write the HTML page of the run into *folder* as well, where there is something to show and what draws it is installed.
+
+    Returns:
+        The path that was written, if any.
+
+    Raises:
+        CouldNotCheckError: The file cannot be written.
+    """
+    from harness.cli.html_report import missing_packages, write_html
+    from harness.cli.report_parts import rules_of
+
+    if not record.results:
+        return []
+    if missing := missing_packages():
+        output.note(f'{PAGE} is left out: it needs {", ".join(missing)}; pip install "tapegate[reports]"')
+        return []
+    rules = rules_of(config, record)
+    return [write_html(record, run_folder, output, config=config, rules=rules, out=str(folder / PAGE))]
 
 
 def _lines(text: str) -> str:

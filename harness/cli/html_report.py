@@ -78,10 +78,15 @@ def write_html(
     return shown
 
 
-def _refuse_without_extra() -> None:
+def missing_packages() -> list[str]:
+    """What the page needs and is not installed."""
     import importlib.util
 
-    missing = [name for name in ("jinja2", "matplotlib", "nh3") if importlib.util.find_spec(name) is None]
+    return [name for name in ("jinja2", "matplotlib", "nh3") if importlib.util.find_spec(name) is None]
+
+
+def _refuse_without_extra() -> None:
+    missing = missing_packages()
     if missing:
         raise UsageError(
             "no-reports",

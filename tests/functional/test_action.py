@@ -126,7 +126,7 @@ def replay(runner: Runner, **values: str) -> Ran:
 
 UNCLOSED = r'text=reply.text + "\n\n```python\nprint(7)"'
 """An answer with a fence that nobody closes."""
-REPORTS = ["comment.md", "junit.xml", "report.json", "report.md", "tapegate.sarif"]
+REPORTS = ["comment.md", "junit.xml", "report.html", "report.json", "report.md", "tapegate.sarif"]
 
 
 @pytest.fixture
@@ -351,7 +351,7 @@ def test_the_action_installs_itself_where_it_is_told_nothing_else(runner: Runner
 
     assert ran.log == (
         f"{runner.bin}/python3 -m venv {runner.temp}/tapegate\n"
-        "-m pip install --quiet --disable-pip-version-check /actions/tapegate\n"
+        "-m pip install --quiet --disable-pip-version-check /actions/tapegate[reports]\n"
         "installed tapegate from /actions/tapegate\n"
     )
     assert "using .venv/bin/harness\n" == runner.run(STEPS["Install"], inputs_harness=".venv/bin/harness").log

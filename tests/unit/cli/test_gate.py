@@ -49,3 +49,15 @@ def test_an_unknown_key_of_the_policy_is_refused(run, project, harness):
 def test_a_run_that_is_not_there_is_a_usage_error(run, harness):
     """Naming no run is no way to pass."""
     assert ExitCode.USAGE == harness("gate", "nothing-of-that-name").code
+
+
+def test_the_page_is_among_the_reports_where_it_can_be_drawn(run, harness, tmp_path, monkeypatch):
+    """Without the packages every other report is written, and a note says what is missing."""
+    harness("gate", run, "--report-dir", str(tmp_path / "with"))
+    monkeypatch.setattr("harness.cli.html_report.missing_packages", lambda: ["matplotlib"])
+    ended = harness("gate", run, "--report-dir", str(tmp_path / "without"))
+
+    assert ExitCode.PASS == ended.code
+    assert (True, False) == ((tmp_path / "with/report.html").is_file(), (tmp_path / "without/report.html").exists())
+    assert 'report.html is left out: it needs matplotlib; pip install "tapegate[reports]"' in ended.err
+    assert (tmp_path / "without/junit.xml").is_file()
