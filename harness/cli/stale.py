@@ -53,7 +53,11 @@ def _changed(config: Config, record: RunRecord) -> Iterator[str]:
 
 
 def _changed_locks(config: Config, record: RunRecord) -> Iterator[str]:
-    """What stands neither in a golden set nor in an agent: the matrix, worlds, declared models, own contracts."""
+    """
+    Whatever verdicts follow from beyond the text of golden sets and agents: the matrix, images, code and worlds that are
+    reached, declared models, own contracts, and every byte of what models and judges were recorded to say.
+    """
+    from harness.gate.cause import own_part
     from harness.locks import Locks
     from harness.matrix import matrix_digest
     from harness.trials import Project
@@ -72,9 +76,18 @@ def _changed_locks(config: Config, record: RunRecord) -> Iterator[str]:
             now = locks.before(verdict.cell, case)
         except UsageError:
             continue  # the agent or the golden set is named as changed already
-        for name, what in (("world", "a world"), ("model", f"model `{verdict.model}`"), ("contracts", "the contracts")):
+        stated = {
+            "golden": f"golden set `{verdict.set}`", "prompt": f"agent `{verdict.agent}`", "code": f"agent `{verdict.agent}`",
+            "world": "a world", "model": f"model `{verdict.model}`", "contracts": "the contracts",
+        }  # fmt: skip
+        for name, what in stated.items():
             if getattr(verdict.lock, name) not in {"", getattr(now, name)}:
                 yield what
+        then = verdict.lock.cassette
+        if then and own_part(then) != own_part(now.cassette):
+            yield f"`{verdict.cassette}`"
+        elif then and then != now.cassette:
+            yield f"what judges said of {verdict.set}/{verdict.case}"
 
 
 def _changed_cassettes(config: Config, record: RunRecord) -> Iterator[str]:

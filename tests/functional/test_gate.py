@@ -289,13 +289,14 @@ def test_a_stored_run_of_other_files_is_refused(project: ScratchProject) -> None
     [
         ("goldensets/worlds/yard/tools.py", '"temperature_c": 7', '"temperature_c": 9'),
         ("pyproject.toml", 'agents = ["example"]', 'agents = ["example"]\ntrials = 1'),
+        ("cassettes/example/scripted/smoke/weather.0.yaml", "provenance:", "# edited\nprovenance:"),
     ],
-    ids=["world", "matrix"],
+    ids=["world", "matrix", "recording"],
 )
-def test_a_stored_run_of_another_world_or_matrix_is_refused(
+def test_a_stored_run_of_another_world_matrix_or_recording_is_refused(
     project: ScratchProject, file: str, old: str, new: str
 ) -> None:
-    """What tools answer and what is declared to run are part of what a run was made with."""
+    """What tools answer, what is declared to run and every byte of what was recorded are what a run was made with."""
     run = project.harness("run", "--json").document["run"]
     project.replace(file, old, new)
 

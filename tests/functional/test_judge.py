@@ -203,6 +203,19 @@ def test_a_wrong_option_stops_the_run(project: ScratchProject) -> None:
     assert "`votes` is an odd number from 1 to 15, so that there is no tie, not `4`" in ran.stderr
 
 
+@pytest.mark.parametrize("edit", ["changed", "gone"])
+def test_a_stored_run_that_was_judged_by_other_words_is_refused(project: ScratchProject, edit: str) -> None:
+    """What judges said of a trial is part of what its verdict follows from, for the gate and for `accept`."""
+    run = project.harness("run", "--json").document["run"]
+    accepted = project.harness("accept", run, "--reason", "first")
+    said = project.path(CASSETTE)
+    said.write_text(said.read_text() + "# edited\n") if edit == "changed" else said.unlink()
+    gated, again = project.harness("gate", run), project.harness("accept", run, "--reason", "again")
+
+    assert (0, 3, 3) == (accepted.exit_code, gated.exit_code, again.exit_code)
+    assert "was made before these changed: what judges said of smoke/weather" in gated.stderr
+
+
 def test_a_run_that_asks_no_judge_loads_none(project: ScratchProject) -> None:
     """Neither the judge nor what records it is imported where no case asks."""
     project.write("goldensets/smoke.yaml", FILES["goldensets/smoke.yaml"])
