@@ -108,7 +108,21 @@ def _blocks(trial: Trial) -> Iterator[Block]:
                 text = _writable(event.data.text)
                 if text.strip():
                     failed = "" if event.data.ok else " (failed)"
-                    yield Block(leg, event.seq, f"{tool}{failed} {_json(args)}".strip(), text)
+                    own = tuple(map(_writable, _texts(args)))
+                    yield Block(leg, event.seq, f"{tool}{failed} {_json(args)}".strip(), text, own)
+
+
+def _texts(value: Json) -> Iterator[str]:
+    """Every text in *value*, names of keys included, at any depth."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, Mapping):
+            waiting += [*one.keys(), *one.values()]
+        elif isinstance(one, list | tuple):
+            waiting += one
 
 
 def _json(args: Json) -> str:

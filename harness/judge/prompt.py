@@ -68,12 +68,16 @@ _ESCAPE = re.compile(r"\\(\\|u\{([0-9a-f]{1,6})\})")
 
 
 class Block(NamedTuple):
-    """What a tool told, as evidence: the event *seq* of the leg *leg*, and what was asked for it."""
+    """
+    What a tool told, as evidence: the event *seq* of the leg *leg*, and what was asked for it. *own* are the texts that
+    the agent itself put into the call: a tool that only says them again proves nothing.
+    """
 
     leg: int
     seq: int
     asked: str
     text: str
+    own: tuple[str, ...] = ()
 
 
 class Subject(NamedTuple):

@@ -2,7 +2,8 @@
 From what a judge replied to what it counts for.
 
 A reply is strict JSON of one shape, or the vote is a fail. A vote to pass counts only if it quotes, and if every quote
-really stands in the event that it names; blanks apart, and whether the judge copied characters escaped or not.
+really stands in the event that it names; blanks apart, and whether the judge copied characters escaped or not. Words
+that the agent itself put into a call are no evidence, even where the tool says them again.
 """
 
 from __future__ import annotations
@@ -112,6 +113,7 @@ def _constant(name: str) -> NoReturn:
 def _citation(quote: _Quote, subject: Subject, cite: Cite) -> Citation | str:
     """The citation, or why it is none."""
     shown = _flat(quote.quote)[:80]
+    own: tuple[str, ...] = ()
     if quote.event == 0:
         if cite != "answer":
             return f"“{shown}” is quoted from the answer, which proves nothing about itself"
@@ -119,12 +121,15 @@ def _citation(quote: _Quote, subject: Subject, cite: Cite) -> Citation | str:
     elif 1 <= quote.event <= len(subject.blocks):
         block = subject.blocks[quote.event - 1]
         leg, seq, text = block.leg, block.seq, block.text
+        own = block.own if cite == "trace" else ()
     else:
         return f"there is no block {quote.event}"
     told = normalised(text)
     for form in (quote.quote, unescape(quote.quote), html.unescape(quote.quote)):
         said = normalised(form)
         if said and said in told and (len(said) >= LEAST_QUOTE or said == told):
+            if any(said in normalised(one) for one in own):
+                return f"“{shown}” is what the agent itself put into the call, which proves nothing"
             return Citation(leg, seq, said)
     return f"“{shown}” does not stand in block {quote.event}"
 

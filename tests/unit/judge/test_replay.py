@@ -186,6 +186,17 @@ def test_evidence_is_what_tools_told_in_every_leg() -> None:
     assert ((1, "final_answer"), "Done.") == ((about.at[0], second.events[about.at[1]].type), about.answer)
 
 
+def test_what_the_agent_put_into_a_call_is_kept_beside_what_the_tool_told() -> None:
+    """Every text of the arguments, at any depth, so that a tool which echoes it is not taken for a witness."""
+    args = {"place": "Berlin", "more": [{"note": "7 degrees"}, 3, None]}
+    about = subject_of(
+        make_trial(make_trace(tool_use("find", args, text="no 7 degrees", error="unknown"), answer("7")))
+    )
+
+    assert about is not None
+    assert {"place", "Berlin", "more", "note", "7 degrees"} == set(about.blocks[0].own)
+
+
 @pytest.mark.parametrize(
     "one",
     [make_trial(), make_trial(make_trace(model_turn("?"))), msgspec.structs.replace(trial(), could_not_check="a miss")],

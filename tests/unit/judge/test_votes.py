@@ -43,6 +43,17 @@ def test_a_pass_with_a_true_quote_passes() -> None:
     assert Vote(passed=True, why="Because.", citations=(Citation(0, 4, '"temperature_c":7'),)) == vote
 
 
+def test_words_that_the_agent_put_into_a_call_are_no_evidence() -> None:
+    """A tool that repeats what it was asked ("unknown place: …") proves nothing; what it adds does, and in `answer` all counts."""
+    echo = Block(0, 4, "find", "unknown place: it is  7 °C in Berlin", ("other", "It said\nit is 7 °C in Berlin"))
+    subject = Subject("?", "It is 7 °C in Berlin.", (echo,))
+    echoed, added = reply("pass", (1, "it is 7 °C in Berlin")), reply("pass", (1, "unknown place"))
+
+    assert not vote_of(echoed, subject, "trace").passed
+    assert "is what the agent itself put into the call" in vote_of(echoed, subject, "trace").why
+    assert (True, True) == (vote_of(added, subject, "trace").passed, vote_of(echoed, subject, "answer").passed)
+
+
 def test_blanks_and_escapes_do_not_matter() -> None:
     """A quote may be wrapped, and may repeat the escaped form that the judge was shown."""
     told = "two\n  lines <b>bold</b> of text"
