@@ -14,6 +14,8 @@ _OF_CODE = {
     "timeout": "machine", "contract-hung": "contracts", "fault-unused": "golden", "bad-option": "golden",
 }  # fmt: skip
 """What a trial that could not be checked blames, where no digest differs."""
+_SEEN = frozenset({"prompt", "message"})
+"""What a miss sees in a request, wherever it came from: a tool's result, the question, a call that was not made before."""
 
 
 def changed(verdict: CaseVerdict, accepted: BaselineCase | None, trial: BaselineTrial | None) -> tuple[str, ...]:
@@ -44,12 +46,15 @@ def _differ(then: str, now: str) -> bool:
 
 
 def cause_of(verdict: CaseVerdict, accepted: BaselineCase | None, trial: BaselineTrial | None) -> str:
-    """The one name to tell: what the replay itself blames, else what differs, else what such an end usually means."""
+    """The one name to tell: what the replay itself blames, else what differs, else what such an end usually means.
+
+    A changed text in a request is blamed on the prompts only where these changed, or where no digest says better.
+    """
+    differs = changed(verdict, accepted, trial)
     if verdict.code == "cassette-miss" and verdict.cause:
-        return verdict.cause
+        return differs[0] if verdict.cause in _SEEN and differs and verdict.cause not in differs else verdict.cause
     if verdict.code == "cassette-missing":
         return "cassette"
-    differs = changed(verdict, accepted, trial)
     if differs:
         return differs[0]
     return _OF_CODE.get(verdict.code, verdict.cause or UNKNOWN)

@@ -7,7 +7,7 @@ import pytest
 
 from harness.gate.accepting import merge
 from harness.gate.baseline import Baseline
-from harness.gate.cause import changed
+from harness.gate.cause import cause_of, changed
 from harness.records.run import CaseVerdict, Lock
 
 THEN = Lock(golden="g", world="w", cassette="c+j", judge="s")
@@ -39,3 +39,26 @@ def test_what_differs_is_named(now: Lock, names: tuple[str, ...]) -> None:
 
     assert accepted is not None
     assert names == changed(verdict(now), accepted, accepted.trials[0])
+
+
+@pytest.mark.parametrize(
+    ("seen", "now", "blamed"),
+    [
+        ("message", {"world": "v"}, "world"),
+        ("message", {"golden": "h", "world": "v"}, "golden"),
+        ("message", {}, "message"),
+        ("prompt", {"code": "d"}, "code"),
+        ("prompt", {"golden": "h", "prompt": "q"}, "prompt"),
+        ("prompt", {}, "prompt"),
+        ("extra_call", {"code": "d"}, "extra_call"),
+    ],
+)
+def test_a_text_that_misses_is_blamed_on_what_changed(seen: str, now: dict[str, str], blamed: str) -> None:
+    """Another result of a tool is the world's doing, and a new call in the loop the code's; the prompts are as they were."""
+    then = Lock(golden="g", world="w", prompt="p", code="c")
+    missed = verdict(msgspec.structs.replace(then, **now))
+    missed = msgspec.structs.replace(missed, verdict="could_not_check", code="cassette-miss", cause=seen)
+    accepted = merge(Baseline(set="s"), [verdict(then)], reason="first").case("a", "m", "c")
+
+    assert accepted is not None
+    assert blamed == cause_of(missed, accepted, accepted.trials[0])
