@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from shlex import quote
 
 from harness.records.decision import TRAJECTORY, Change, Decision
 from harness.reports.gate_samples import told_samples
@@ -70,7 +71,10 @@ def _summary(decision: Decision, noted: Sequence[Change], width: int, paint: Pai
         "quarantined" if change.quarantined else TRAJECTORY if change.contract == TRAJECTORY else change.change
         for change in noted
     )
-    told = [f"{count} {_words(kind, count)}" for kind, count in sorted(counts.items())]
+    trials = {
+        (c.agent, c.model, c.set, c.case, c.trial) for c in noted if c.change == "still_broken" and not c.quarantined
+    }
+    told = [f"{count} {_words(kind, count, len(trials))}" for kind, count in sorted(counts.items())]
     name = decision.decision.replace("_", " ").upper()
     blocking = len(decision.changes) - len(noted)
     parts = [f"{decision.compared} trials compared", *([f"{blocking} blocking"] if blocking else []), *told]
@@ -83,7 +87,10 @@ def _summary(decision: Decision, noted: Sequence[Change], width: int, paint: Pai
     return titled(name, text, width, paint=paint, colour=_COLOURS.get(decision.decision, "yellow"))
 
 
-def _words(kind: str, count: int) -> str:
+def _words(kind: str, count: int, trials: int) -> str:
+    """What *count* changes of one *kind* are; those that are still broken stand for contracts, several to a trial."""
+    if kind == "still_broken":
+        return f"{'contract' if count == 1 else 'contracts'} still broken in {trials} {'trial' if trials == 1 else 'trials'}"
     if kind == TRAJECTORY:
         return "new trajectory" if count == 1 else "new trajectories"
     return kind.replace("_", " ")
@@ -105,6 +112,18 @@ def _hint(decision: Decision, blocking: Sequence[Change], noted: Sequence[Change
         return [
             f"hint: `harness diff {one_line(decision.run)}` shows what differs; `harness accept --also` accepts both ways"
         ]
+    if decision.exit_code == 1:
+        return _regression_hint(decision, blocking)
     if decision.exit_code == 0 and any(change.change in {"new", "fixed"} for change in noted):
         return [f"hint: {accept} makes what is new or fixed part of the baseline"]
     return []
+
+
+def _regression_hint(decision: Decision, blocking: Sequence[Change]) -> list[str]:
+    """Where to see the first regression of a trial, and how to run it again; nothing where no trial regressed."""
+    first = next((change for change in blocking if change.exit_code == 1 and change.agent and change.case), None)
+    if first is None:
+        return []
+    where = f"{quote(first.set)} --agent {quote(first.agent)} --model {quote(first.model)} --case {quote(first.case)}"
+    page = f"`harness report {quote(one_line(decision.run))} --format html` shows every step"
+    return [f"hint: {page}\n      `harness run {one_line(where)}` runs the first again"]

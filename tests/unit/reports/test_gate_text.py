@@ -24,7 +24,10 @@ REGRESSION  lean_react × scripted shared/S1-en trial 1 (cause: code)
   facts: the answer does not say 7
     at goldensets/shared.yaml:14
 
-REGRESSED  2 trials compared, 1 blocking, 1 new (exit 1)"""
+REGRESSED  2 trials compared, 1 blocking, 1 new (exit 1)
+
+hint: `harness report r1 --format html` shows every step
+      `harness run shared --agent lean_react --model scripted --case S1-en` runs the first again"""
 
     assert expected == render_decision(decide("r1", 2, [NEW, BROKEN]))
 
@@ -37,6 +40,26 @@ def test_a_quarantined_change_is_shown() -> None:
     assert text.startswith("QUARANTINED REGRESSION  lean_react")
     assert "    vera, until 2026-12-01: flaky tool" in text
     assert text.endswith("PASS  1 trials compared, 1 quarantined (exit 0)")
+
+
+def test_what_is_still_broken_counts_contracts_and_trials() -> None:
+    """Several contracts break in one trial; the figure beside the trials that were compared is none of trials."""
+    known = [
+        msgspec.structs.replace(BROKEN, change="still_broken", exit_code=0, contract=contract, trial=trial)
+        for contract, trial in [("facts", 0), ("tools", 0), ("facts", 1)]
+    ]
+
+    assert render_decision(decide("r1", 4, known)) == (
+        "PASS  4 trials compared, 3 contracts still broken in 2 trials (exit 0)"
+    )
+    assert "1 contract still broken in 1 trial (" in render_decision(decide("r1", 4, known[:1]))
+
+
+def test_an_expired_entry_alone_has_no_trial_to_run_again() -> None:
+    """What stands in the policy is mended there, at the line that is shown."""
+    expired = msgspec.structs.replace(BROKEN, agent="", model="", set="", case="", trial=None, at="pyproject.toml:9")
+
+    assert render_decision(decide("r1", 4, [expired])).endswith("REGRESSED  4 trials compared, 1 blocking (exit 1)")
 
 
 def test_what_is_inconclusive_says_what_would_settle_it() -> None:
@@ -155,7 +178,8 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     """Samples and summary wrap as everything else does; a name is never cut, and a hint stays one line to copy."""
     broken = msgspec.structs.replace(BROKEN, case="名前" * 30, at="goldensets/" + "a" * 90)
     decision = decide("r1", 4, [broken], statistics=(statistic(agent="名前" * 20, contract="a" * 90),))
-    text = render_decision(decision, width=width)
+    text, hint = render_decision(decision, width=width).split("\n\nhint: ")
 
     assert [] == [line for line in text.split("\n") if display_width(line) > width]
     assert "名前" * 30 in text.replace("\n", "").replace(" ", "")
+    assert 2 == len(hint.split("\n"))
