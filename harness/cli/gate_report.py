@@ -54,7 +54,7 @@ def write_reports(folder: Path, config: Config, record: RunRecord, decision: Dec
         "annotations.txt": _lines(workflow_commands(record, prefix=prefix, decision=decision)),
     }
     for name in FILES:
-        write_text(folder / name, texts[name])
+        write_text(folder / name, texts[name], chosen_by="--report-dir DIR")
     written = [str(folder / name) for name in FILES]
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
         write_text(Path(summary), page, append=True)

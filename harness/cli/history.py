@@ -185,7 +185,7 @@ def _write(path: Path, text: str) -> None:
         raise CouldNotCheckError(
             "cannot-write-report",
             f"the report cannot be written to {path}: {error.strerror or error}",
-            hint="make room, or name another file with `--out FILE`",
+            hint="make room, or name another place with `--out FILE`",
         ) from None
 
 

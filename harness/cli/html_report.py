@@ -73,7 +73,7 @@ def write_html(
         raise CouldNotCheckError(
             "cannot-write-report",
             f"the report cannot be written to {shown}: {error.strerror or error}",
-            hint="make room, or name another file with `--out FILE`",
+            hint="make room, or name another place with `--out FILE`",
         ) from None
     return shown
 

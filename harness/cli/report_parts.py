@@ -53,9 +53,9 @@ def rules_of(config: Config, record: RunRecord) -> dict[str, Rule]:
     }
 
 
-def write_text(path: Path, text: str, *, append: bool = False) -> None:
+def write_text(path: Path, text: str, *, append: bool = False, chosen_by: str = "--out FILE") -> None:
     """
-    Write *text* to *path*, whose folder is made where it is not there.
+    Write *text* to *path*, whose folder is made where it is not there; *chosen_by* is the flag that names another.
 
     Raises:
         CouldNotCheckError: It cannot be written.
@@ -68,5 +68,5 @@ def write_text(path: Path, text: str, *, append: bool = False) -> None:
         raise CouldNotCheckError(
             "cannot-write-report",
             f"the report cannot be written to {path}: {error.strerror or error}",
-            hint="make room, or name another file with `--out FILE`",
+            hint=f"make room, or name another place with `{chosen_by}`",
         ) from None

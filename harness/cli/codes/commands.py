@@ -130,7 +130,9 @@ RUN = {
         "set HARNESS_HISTORY to the whole URL, or leave the password to ~/.pgpass or PGPASSWORD",
     ),
     "cannot-write-report": Code(
-        CHECK, "A report cannot be written", "make room, or name another file with `--out FILE`"
+        CHECK,
+        "A report cannot be written",
+        "make room, or name another place with `--out FILE`, or `--report-dir DIR` of `harness gate`",
     ),
     "unknown-format": Code(
         USAGE, "A file has a newer format than this version reads", "update tapegate, or make the file again"

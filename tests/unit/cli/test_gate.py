@@ -61,3 +61,13 @@ def test_the_page_is_among_the_reports_where_it_can_be_drawn(run, harness, tmp_p
     assert (True, False) == ((tmp_path / "with/report.html").is_file(), (tmp_path / "without/report.html").exists())
     assert 'report.html is left out: it needs matplotlib; pip install "tapegate[reports]"' in ended.err
     assert (tmp_path / "without/junit.xml").is_file()
+
+
+def test_a_report_folder_that_cannot_be_written_names_its_own_flag(run, harness, tmp_path):
+    """The gate has no `--out`."""
+    (tmp_path / "taken").write_text("")
+    ended = harness("gate", run, "--report-dir", str(tmp_path / "taken"))
+
+    assert ExitCode.COULD_NOT_CHECK == ended.code
+    assert "error[cannot-write-report]: the report cannot be written to " in ended.err
+    assert "hint: make room, or name another place with `--report-dir DIR`\n" in ended.err

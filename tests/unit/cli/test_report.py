@@ -140,7 +140,7 @@ def test_a_report_that_cannot_be_written_is_told(ran, harness, tmp_path):
     assert ended.code == ExitCode.COULD_NOT_CHECK
     assert ended.err == (
         f"error[cannot-write-report]: the report cannot be written to {tmp_path}: Is a directory\n\n"
-        "hint: make room, or name another file with `--out FILE`\n"
+        "hint: make room, or name another place with `--out FILE`\n"
     )
 
 
