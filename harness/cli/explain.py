@@ -137,7 +137,11 @@ def _unknown(topic: str, known: list[str]) -> UsageError:
     import difflib
 
     close = difflib.get_close_matches(topic, known, n=1)
-    listed = "`harness list agents` and `harness list contracts` name those; error codes stand in square brackets"
+    listed = (
+        f"there are {', '.join(known)}"
+        if topic.startswith(_SCHEMA)
+        else "`harness list agents` and `harness list contracts` name those; error codes stand in square brackets"
+    )
     return UsageError(
         "no-such-topic",
         f"nothing is known of `{topic}`",

@@ -23,7 +23,7 @@ COMMANDS = {
     "run": "replay golden cases offline and judge them (the default mode: no key, no network)",
     "record": "run golden cases against a real model and keep its traffic",
     "serve": "serve every design over HTTP: questions, streams, recordings",
-    "report": "render a run as HTML, Markdown, JUnit, SARIF, GitHub annotations or JSON",
+    "report": "render a run as HTML, Markdown, JUnit, SARIF, OTLP, GitHub annotations or JSON",
     "compare": "compare designs on the same questions: matrix, statistics, Pareto front",
     "diff": "show how the trajectories of two runs differ, turn by turn",
     "history": "show trends over many runs: pass rate, cost, calls, tokens, cases that do not hold still",

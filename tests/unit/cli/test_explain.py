@@ -116,3 +116,13 @@ def test_an_error_document_keeps_to_its_schema(project, harness):
 def test_an_unknown_topic_suggests_the_nearest(project, harness, topic, suggestion):
     """Codes, agents, contracts and schemas are all searched."""
     assert f"did you mean `{suggestion}`?" in harness("explain", topic).err
+
+
+def test_an_unknown_schema_names_those_that_there_are(harness):
+    """Nothing else lists them, and the nearest name may be far."""
+    told = harness("explain", "schema:judge").err
+
+    assert "error[no-such-topic]: nothing is known of `schema:judge`" in told
+    assert "there are schema:run, " in told
+    assert told.rstrip().endswith(", schema:golden-set, schema:script")
+    assert "schema:judge-calibrate" in told
