@@ -135,7 +135,7 @@ def load_baseline(path: Path, *, any_name: bool = False) -> Baseline | None:
             baseline = msgspec.convert(migrated(msgspec.json.decode(content)), Baseline)
         else:
             baseline = msgspec.json.decode(content, type=Baseline)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise BadFileError(
             "bad-baseline",
             f"not a baseline: {error}",

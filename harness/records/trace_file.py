@@ -41,7 +41,7 @@ def decode_events(content: bytes, *, path: str = "<trace>") -> tuple[Event, ...]
             if raw.type not in EVENT_TYPES:
                 raise BadFileError("bad-trace", f"{path}:{number}: no event type `{raw.type}`")
             data = _decoder(raw.type).decode(raw.data)
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             raise BadFileError("bad-trace", f"{path}:{number}: not an event: {error}") from None
         events.append(
             Event(raw.trial_id, raw.seq, raw.ts, raw.type, data, raw.span, raw.parent, raw.phase, raw.turn, raw.round)

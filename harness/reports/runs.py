@@ -19,6 +19,8 @@ Json = Any
 RESULTS = "results.jsonl"
 MANIFEST = "run.json"
 TRACES = "traces"
+_NO_JSON = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""What is raised for a file that is no JSON, not of the kind that is expected, or nested without end."""
 _NAME_BYTES = 200
 _plain = re.compile(r"[\w@=+,.-]+", re.ASCII).fullmatch
 
@@ -88,7 +90,7 @@ def read_results(folder: Path) -> tuple[CaseVerdict, ...]:
     """
     path = folder / RESULTS
     try:
-        lines = path.read_bytes().split(b"\n")
+        lines = _content(path).split(b"\n")
     except FileNotFoundError:
         raise BadFileError("bad-run", f"no {RESULTS} in {folder}", hint="`harness run` writes run folders") from None
     decoder = msgspec.json.Decoder(CaseVerdict)
@@ -97,7 +99,7 @@ def read_results(folder: Path) -> tuple[CaseVerdict, ...]:
     for number, line in enumerate(whole, start=1):
         try:
             verdict = decoder.decode(line)
-        except msgspec.MsgspecError as error:
+        except _NO_JSON as error:
             raise BadFileError("bad-run", f"not a verdict: {error}", at=f"{path}:{number}") from None
         _check_format(verdict.format, f"{path}:{number}")
         verdicts.pop(verdict.cell, None)
@@ -114,7 +116,7 @@ def read_traces(folder: Path, cell: Cell) -> tuple[Trace, ...]:
     """
     path = folder / TRACES / trace_name(cell)
     try:
-        content = path.read_bytes()
+        content = _content(path)
     except FileNotFoundError:
         return ()
     legs: list[list[Any]] = []
@@ -134,10 +136,11 @@ def read_manifest(folder: Path) -> RunManifest:
     """
     path = folder / MANIFEST
     try:
-        content = msgspec.json.decode(path.read_bytes(), type=RunManifest)
+        content = msgspec.json.decode(_content(path), type=RunManifest)
+        msgspec.convert(content.manifest, _Stated)
     except FileNotFoundError:
         raise _unfinished(folder) from None
-    except msgspec.MsgspecError as error:
+    except _NO_JSON as error:
         raise BadFileError("bad-run", f"not a run: {error}", at=str(path)) from None
     _check_format(content.format, str(path))
     return content
@@ -173,6 +176,32 @@ def read_partial(folder: Path) -> RunRecord:
     results = read_results(folder)
     begun = read_manifest(folder) if (folder / MANIFEST).exists() else RunManifest(run=folder.name)
     return RunRecord(run=folder.name, results=results, totals=begun.totals, exit_code=0, manifest=begun.manifest)
+
+
+class _Stated(msgspec.Struct):
+    """What the gate takes from a manifest, where it is there."""
+
+    cases: dict[str, list[str]] = {}
+    families: dict[str, dict[str, str]] = {}
+    contracts: dict[str, int] = {}
+
+
+def _content(path: Path) -> bytes:
+    """
+    The bytes of a file of a run; a folder, a pipe or a device in its place would be read without end.
+
+    Raises:
+        FileNotFoundError: There is nothing at *path*.
+        BadFileError: It is no file, or cannot be read.
+    """
+    if path.exists() and not path.is_file():
+        raise BadFileError("bad-run", "it is no file", at=str(path))
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise BadFileError("bad-run", f"it cannot be read: {error.strerror}", at=str(path)) from None
 
 
 def _no_such_run(name: str, ids: list[str], matches: list[str]) -> UsageError:

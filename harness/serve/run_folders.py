@@ -36,8 +36,12 @@ POLL_SECONDS = 0.25
 """Wall-clock time between two looks at a file that may grow."""
 STILL_SECONDS = 10.0
 """After so long without a verdict a line says that the run is still watched."""
+MOST_LINE_BYTES = 16 * 1024 * 1024
+"""A line that is longer is no verdict; what is kept of it while it grows is not more."""
 _PIECE_BYTES = 1024 * 1024
 _LONGEST_TEXT = 600
+_TORN = b"\0"
+"""Stands for the beginning of a line that is too long: no verdict begins so."""
 
 
 class RunItem(msgspec.Struct, frozen=True, kw_only=True):
@@ -145,8 +149,11 @@ class RunFolders:
     def _count(self, name: str) -> int:
         """Verdicts of a run so far; only what came since the last look is read."""
         size, done = self._counted.get(name, (0, 0))
+        path = self._runs / name / RESULTS
         try:
-            with (self._runs / name / RESULTS).open("rb") as file:
+            if not path.is_file():
+                return done
+            with path.open("rb") as file:
                 file.seek(size)
                 while piece := file.read(_PIECE_BYTES):
                     size, done = size + len(piece), done + piece.count(b"\n")
@@ -204,8 +211,11 @@ class Following:
 
     def _more(self) -> list[bytes] | None:
         """The whole lines of the next piece, a torn last one kept for later; None where nothing has come."""
+        path = self._folder / RESULTS
         try:
-            with (self._folder / RESULTS).open("rb") as file:
+            if not path.is_file():
+                return None
+            with path.open("rb") as file:
                 file.seek(self._offset)
                 piece = file.read(_PIECE_BYTES)
         except OSError:
@@ -213,7 +223,8 @@ class Following:
         if not piece:
             return None
         self._offset += len(piece)
-        *whole, self._rest = (self._rest + piece).split(b"\n")
+        *whole, rest = (self._rest + piece).split(b"\n")
+        self._rest = rest if len(rest) <= MOST_LINE_BYTES else _TORN
         return [line for line in whole if line.strip()]
 
 

@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-from harness.errors import UsageError
-from harness.reports.runs import find_run, list_runs, runs_folder
+from harness.errors import BadFileError, UsageError
+from harness.records.run import Cell
+from harness.reports.runs import (
+    find_run,
+    list_runs,
+    read_manifest,
+    read_results,
+    read_traces,
+    runs_folder,
+    trace_name,
+)
+
+CELL = Cell("lean_react", "small", "shared", "S1", 0)
+DEEP = b'{"manifest":{"x":' + b'{"a":' * 100_000 + b"1" + b"}" * 100_002
+
+READERS = [
+    ("run.json", read_manifest),
+    ("results.jsonl", read_results),
+    (f"traces/{trace_name(CELL)}", lambda folder: read_traces(folder, CELL)),
+]
 
 
 @pytest.fixture
@@ -70,3 +89,43 @@ def test_no_run_at_all_names_the_command_that_makes_one(tmp_path: Path, name):
         find_run(tmp_path / "runs", name)
 
     assert "`harness run` makes one" in refused.value.hint
+
+
+@pytest.mark.parametrize(
+    "content", [b'{"run":"\xff"}\n', DEEP + b"\n", b"[]\n", b"\0\n"], ids=["utf-8", "deep", "list", "zero"]
+)
+@pytest.mark.parametrize(("name", "read"), READERS, ids=["manifest", "results", "trace"])
+def test_a_damaged_file_is_named(tmp_path: Path, name, read, content):
+    """Whatever stands in it, it is a bad file and no defect of the reader."""
+    (tmp_path / "traces").mkdir()
+    (tmp_path / name).write_bytes(content)
+
+    with pytest.raises(BadFileError, match="not a") as caught:
+        read(tmp_path)
+    assert name in (caught.value.at or caught.value.message)
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "device", "loop"])
+@pytest.mark.parametrize(("name", "read"), READERS, ids=["manifest", "results", "trace"])
+def test_what_is_no_file_is_not_read(tmp_path: Path, name, read, kind):
+    """A pipe or a device in its place, as a link of an unpacked archive may be, would be read for ever."""
+    (tmp_path / "traces").mkdir()
+    path = tmp_path / name
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero" if kind == "device" else path)
+
+    with pytest.raises(BadFileError, match=r"it is no file|it cannot be read"):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize("stated", ['"cases":{"shared":3}', '"families":[]', '"contracts":{"CX1":"1"}'])
+def test_a_manifest_that_states_nonsense_is_named(tmp_path: Path, stated):
+    """The gate reads cases, families and versions of contracts from it."""
+    (tmp_path / "run.json").write_text('{"run":"r1","manifest":{' + stated + "}}")
+
+    with pytest.raises(BadFileError, match="not a run"):
+        read_manifest(tmp_path)

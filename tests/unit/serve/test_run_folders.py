@@ -12,6 +12,7 @@ import pytest
 from harness.errors import UsageError
 from harness.records.run import CaseVerdict, Cell, RunRecord, Totals
 from harness.records.trace import FinalAnswer
+from harness.reports.runs import RESULTS
 from harness.reports.store import RunStore
 from harness.serve import run_folders
 from harness.serve.run_folders import STILL_SECONDS, Following, RunFolders
@@ -126,3 +127,32 @@ def test_silence_is_counted_from_the_last_verdict(store, tmp_path):
     (item,) = RunFolders(tmp_path).listed(written + 42)
 
     assert ("unfinished", 1, 3, 42.0) == (item.state, item.done, item.planned, item.silent_seconds)
+
+
+def test_a_line_without_end_is_not_kept(store, monkeypatch):
+    """What grows beyond any verdict is let go of, told as unreadable, and what follows it is read again."""
+    monkeypatch.setattr(run_folders, "MOST_LINE_BYTES", 100)
+    monkeypatch.setattr(run_folders, "_PIECE_BYTES", 64)
+    path = store.folder / RESULTS
+    path.write_bytes(b"x" * 1000 + b"\n{}\n")
+    following = Following(store.folder)
+    kept = []
+
+    for _ in range(10):
+        following._more()
+        kept.append(len(following._rest))
+    told = followed(store.folder, [lambda: finish(store, 0)])
+
+    assert max(kept) <= 100
+    assert [1, 2] == [line["line"] for line in told if line["type"] == "unreadable"]
+    assert "finished" == told[-1]["type"]
+
+
+def test_a_device_in_place_of_the_verdicts_is_not_read(tmp_path):
+    """A link out of an unpacked archive may lead anywhere: the list of runs ends, and so does following it up to now."""
+    folder = tmp_path / "r"
+    folder.mkdir()
+    (folder / RESULTS).symlink_to("/dev/zero")
+    (listed,) = RunFolders(tmp_path).listed(0.0)
+
+    assert (0, None) == (listed.done, Following(folder)._more())
