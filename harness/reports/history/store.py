@@ -28,6 +28,8 @@ _COLUMNS = {"set": "golden_set", "case": "case_id"}
 """Columns that are not named as the field is, because SQL has those words."""
 _CONNECT_S = 10
 _BUSY_S = 30
+_OTHERS = 4
+"""Times that others may be ahead of us while all make the same tables."""
 _encoder = msgspec.json.Encoder()
 
 
@@ -52,10 +54,7 @@ class HistoryStore:
             _make_room(where)
         with self._told():
             self._engine = tables.engine(where.url, connect_seconds=_CONNECT_S, busy_seconds=_BUSY_S)
-            try:
-                found = self._format()
-            except tables.SQLAlchemyError:  # another process may just have made the same tables
-                found = self._format()
+            found = self._format()
         if found != FORMAT:
             self.close()
             raise BadFileError(
@@ -114,8 +113,17 @@ class HistoryStore:
         self.close()
 
     def _format(self) -> int:
-        with self._engine.begin() as connection:
-            return self._tables.prepare(connection, FORMAT)
+        with self._engine.connect() as connection:
+            for _ in range(_OTHERS):
+                try:
+                    with connection.begin():
+                        return self._tables.prepare(connection, FORMAT)
+                except (
+                    self._tables.SQLAlchemyError
+                ):  # another process may just have made the same table, or the same row
+                    continue
+            with connection.begin():
+                return self._tables.prepare(connection, FORMAT)
 
     def _put(self, connection: Connection, run: PastRun) -> bool:
         runs, trials = self._tables.runs, self._tables.trials

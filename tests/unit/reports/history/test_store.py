@@ -143,7 +143,7 @@ def test_two_processes_may_put_the_same_run_in_at_once(fresh):
         except BaseException as error:  # noqa: BLE001 – told below
             failures.append(error)
 
-    threads = [threading.Thread(target=put_all) for _ in range(3)]
+    threads = [threading.Thread(target=put_all) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
