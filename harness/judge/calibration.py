@@ -31,7 +31,6 @@ from harness.records.calibration import Calibrated, Calibration, Confusion, Rate
 from harness.records.judgement import MOST_VOTES, Cite, Judgement, Question
 from harness.stats import cohens_kappa, wilson_interval
 
-LABELS_FORMAT = 1
 LEAST_LABELS = 20
 """With fewer labels nothing is said of a judge: the interval of κ would span half of its range."""
 MOST_BYTES = 4 * 1024 * 1024
