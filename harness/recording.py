@@ -94,7 +94,7 @@ def record(
     check_collisions(project.config.cassettes, [planned.cell for planned in chosen.cells])
     todo = [] if judge_only else asyncio.run(_wanted(project, chosen.cells, mode))
     for planned in todo:
-        check_source(project, planned, base_url)
+        check_source(project, planned, base_url, asks=not dry_run)
     bill = _bill(project, todo)
     if dry_run:
         return _with_judges(bill, asyncio.run(wanted(project, chosen.cells, mode)), project)

@@ -60,9 +60,9 @@ def answered_by(project: Project, model: str) -> AnsweredBy:
     return "scripted" if model == SCRIPTED else declared.answered_by if declared else "live"
 
 
-def check_source(project: Project, planned: PlannedCell, base_url: str | None) -> None:
+def check_source(project: Project, planned: PlannedCell, base_url: str | None, *, asks: bool = True) -> None:
     """
-    Find mistakes before anything is asked.
+    Find mistakes before anything is asked; where nobody *asks*, the model's server need not be there.
 
     Raises:
         UsageError: The model is not declared, or the script is missing or wrong.
@@ -86,7 +86,8 @@ def check_source(project: Project, planned: PlannedCell, base_url: str | None) -
     else:
         if declared is not None and declared.answered_by == "local":
             _check_proof(name, declared)
-        if where := base_url or (declared.base_url if declared else None):
+        where = base_url or (declared.base_url if declared else None)
+        if where and asks:
             check_server(where)
 
 

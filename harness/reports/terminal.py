@@ -71,11 +71,16 @@ def render_verdict(verdict: CaseVerdict, *, width: int = 80, paint: Paint = plai
 
 
 def fold(unchecked: Iterable[CaseVerdict]) -> list[list[CaseVerdict]]:
-    """Put trials that could not be checked for one cause into one group, the largest first."""
-    groups: dict[tuple[str, str, str], list[CaseVerdict]] = {}
+    """
+    Put trials that could not be checked for one cause into one group, the largest first.
+
+    Models that have to be recorded stand apart: scripts are there at once, and another model's server may not be.
+    """
+    groups: dict[tuple[str, str, str, str], list[CaseVerdict]] = {}
     for verdict in unchecked:
         failed = _failed_contract(verdict)
-        groups.setdefault((verdict.code, verdict.cause, failed.contract if failed else ""), []).append(verdict)
+        model = verdict.model if verdict.code in _RECORDABLE else ""
+        groups.setdefault((verdict.code, verdict.cause, failed.contract if failed else "", model), []).append(verdict)
     return sorted(groups.values(), key=len, reverse=True)
 
 

@@ -135,6 +135,17 @@ def test_nobody_at_the_address_is_a_mistake_and_records_nothing(project: Scratch
     assert not project.path("cassettes").exists()
 
 
+def test_what_a_recording_takes_is_told_without_a_server(project: ScratchProject) -> None:
+    """A preview asks nobody, so nobody need be there."""
+    with socket.create_server(("127.0.0.1", 0)) as reserved:
+        port = reserved.getsockname()[1]
+    ran = project.harness("record", "--dry-run", "--base-url", f"http://127.0.0.1:{port}/v1")
+
+    assert (0, "") == (ran.exit_code, ran.stderr)
+    assert ran.stdout.startswith("would record 1 of 1 trials: ")
+    assert not project.path("cassettes").exists()
+
+
 def test_an_undeclared_model_is_not_recorded_from_an_address(project: ScratchProject) -> None:
     """Without a declaration nothing would prove who answered."""
     project.replace("pyproject.toml", "[tool.harness.models.tiny]", "[tool.harness.models.other]")

@@ -147,6 +147,15 @@ def test_causes_are_folded_apart():
     assert [["b", "c"], ["a"], ["d"]] == [[v.case for v in group] for group in groups]
 
 
+def test_models_are_recorded_apart():
+    """The scripts are recorded at once, whether or not the server of the small model runs; a crash has no model to ask."""
+    groups = fold([missed("a", model="small"), missed("b"), missed("c")])
+    crashed = [missed("a", code="agent-crash", model="small"), missed("b", code="agent-crash")]
+
+    assert ["--model scripted", "--model small"] == [re.search("--model [a-z]+", record_command(g))[0] for g in groups]
+    assert [2] == [len(group) for group in fold(crashed)]
+
+
 def test_the_command_fits_the_cause():
     """A missing cassette is recorded, a stale one is recorded again, and a crash is explained."""
     assert record_command([missed("S1", code="cassette-missing")]).endswith("--case S1 --mode missing")
