@@ -120,6 +120,8 @@ def load_baseline(path: Path, *, any_name: bool = False) -> Baseline | None:
         content = path.read_bytes()
     except FileNotFoundError:
         return None
+    except OSError as error:
+        raise BadFileError("bad-baseline", f"it cannot be read: {error.strerror}", at=str(path)) from None
     try:
         found = msgspec.json.decode(content, type=_Format).format
         if not 1 <= found <= BASELINE_FORMAT:
@@ -144,6 +146,7 @@ def load_baseline(path: Path, *, any_name: bool = False) -> Baseline | None:
         ) from None
     if baseline.set != path.stem and not any_name:
         raise BadFileError("bad-baseline", f"it is the baseline of the set `{baseline.set}`", at=str(path))
+    _refuse_twice(baseline, path)
     return baseline
 
 
@@ -192,6 +195,20 @@ def triggered_in(verdict: CaseVerdict) -> set[str]:
 def must_be_kept(verdict: CaseVerdict) -> bool:
     """Whether the trial is a scripted one of a reference profile, whose failures are never known."""
     return verdict.profile == "reference" and "scripted" in (verdict.provenance, verdict.model)
+
+
+def _refuse_twice(baseline: Baseline, path: Path) -> None:
+    """Of two entries for one trial, as a merge by hand leaves them, nobody knows which was accepted."""
+    for agent, models in baseline.agents.items():
+        for model, accepted in models.items():
+            for case, of_case in accepted.cases.items():
+                if len({trial.n for trial in of_case.trials}) < len(of_case.trials):
+                    raise BadFileError(
+                        "bad-baseline",
+                        f"a trial of {agent} × {model} on {case} stands there twice",
+                        hint="`harness accept` writes each trial once; keep the entry that was accepted",
+                        at=str(path),
+                    )
 
 
 class _Format(msgspec.Struct):

@@ -65,7 +65,7 @@ def gate(
         *comparing.changes(today),
         *missing(record, baselines),
         *copied(record, baselines),
-        *unexercised(record, baselines, rules),
+        *unexercised(record, baselines, policy),
         *toothless(record, policy),
         *told_reworded(comparing.reworded),
         *strays(record, baselines, strayed, blocks=rules.trajectories == "block"),

@@ -96,7 +96,7 @@ def lost_contracts(verdict: CaseVerdict, accepted: BaselineCase | None, policy: 
         )  # fmt: skip
 
 
-def unexercised(record: RunRecord, baselines: Mapping[str, Baseline], policy: GateConfig) -> Iterator[Change]:
+def unexercised(record: RunRecord, baselines: Mapping[str, Baseline], policy: Policy) -> Iterator[Change]:
     """
     Contracts that nothing triggers in a whole set × design, though scripted trials did when they were accepted, or the
     policy says that something must. What a model triggers by chance is no trial of the script. A narrowed run, and a group
@@ -107,7 +107,7 @@ def unexercised(record: RunRecord, baselines: Mapping[str, Baseline], policy: Ga
     groups: dict[tuple[str, str], list[CaseVerdict]] = {}
     for verdict in record.results:
         groups.setdefault((verdict.set, verdict.agent), []).append(verdict)
-    declared = [(contract, pattern) for contract, patterns in policy.exercised_by.items() for pattern in patterns]
+    declared = [(contract, pattern) for contract, patterns in policy.rules.exercised_by.items() for pattern in patterns]
     met = set()
     for (set_name, agent), verdicts in groups.items():
         due = {pair for pair in declared if fnmatchcase(f"{set_name}/{agent}", pair[1])}
@@ -120,13 +120,13 @@ def unexercised(record: RunRecord, baselines: Mapping[str, Baseline], policy: Ga
         before = _accepted_contracts(baselines.get(set_name), agent) & asked
         before -= {contract for verdict in by_script for contract in triggered_in(verdict)}
         for contract in sorted(before | ({contract for contract, _ in due} - seen)):
-            if blocks(contract, policy):
+            if blocks(contract, policy.rules):
                 yield _vacuous(verdicts[0], contract)
     for contract, pattern in declared:
         if (contract, pattern) not in met:
             yield Change(
                 agent="", model="", set="", case="", contract=contract, change="skipped", cause="matrix",
-                because=f"exercised_by names `{pattern}`, and no set/agent that ran matches", at="pyproject.toml", exit_code=4,
+                because=f"exercised_by names `{pattern}`, and no set/agent that ran matches", at=policy.file, exit_code=4,
             )  # fmt: skip
 
 

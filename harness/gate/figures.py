@@ -187,7 +187,7 @@ def _excess(name: str, then: float | None, now: float | None, most: float) -> st
     """What to say of a figure that grew too much; empty where it did not, or is not known now."""
     if now is None or (then is None and not now):
         return ""
-    if then is not None and now <= then * (1 + most) + 1e-12:
+    if then is not None and (now <= then or now <= then * (1 + most) + 1e-12):  # without end times nothing is no number
         return ""
     before = "none" if then is None else f"{then:g}"
     return f"{UNITS[name]} went from {before} to {now:g}; tolerated is {most:+.0%}"

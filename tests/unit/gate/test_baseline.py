@@ -267,6 +267,28 @@ def test_a_corrupt_baseline_is_refused(tmp_path: Path, content: bytes):
     assert f"`git checkout -- {path}` brings the committed one back" == refused.value.hint
 
 
+def test_a_trial_that_stands_there_twice_is_refused(tmp_path: Path):
+    """A merge by hand may leave both sides: whichever counted, the other was accepted too."""
+    path = baseline_path(tmp_path, "shared")
+    path.parent.mkdir()
+    once = dump_baseline(merge(Baseline(set="shared"), [verdict()], reason="r"))
+    path.write_bytes(
+        once.replace(b'"trials": [{', b'"trials": [{"n": 0, "cassette_digest": "x", "verdict": "kept"}, {')
+    )
+
+    with pytest.raises(BadFileError, match="stands there twice"):
+        load_baseline(path)
+
+
+def test_a_folder_in_place_of_a_baseline_is_refused(tmp_path: Path):
+    """As any file that cannot be read."""
+    path = baseline_path(tmp_path, "shared")
+    path.mkdir(parents=True)
+
+    with pytest.raises(BadFileError, match="cannot be read"):
+        load_baseline(path)
+
+
 def test_a_newer_baseline_is_refused(tmp_path: Path):
     """A newer format is named as such, not as damage."""
     path = tmp_path / "shared.json"

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.config import Quarantine, Tolerated
+from harness.config import GateConfig, Quarantine, Tolerated
 from harness.gate.accepting import merge
 from harness.gate.baseline import Baseline, BaselineCase
+from harness.gate.compare import gate
+from harness.gate.policy_file import Policy
 from harness.records.decision import decide
 from harness.records.finding import Finding
 
@@ -212,6 +214,15 @@ def test_a_contract_that_must_be_exercised_and_is_not(pattern: str) -> None:
 
     assert (4, "CX9", "skipped") == (decision.exit_code, decision.changes[0].contract, decision.changes[0].change)
     assert 0 == judged(record(verdict()), accepted(verdict()), exercised_by={"CX1": ("shared/*",)}).exit_code
+
+
+def test_a_rule_that_nothing_matches_is_told_where_it_stands() -> None:
+    """In the file of the policy, where there is one."""
+    policy = Policy(rules=GateConfig(exercised_by={"CX1": ("gone/*",)}), file="gate.toml")
+
+    assert ["gate.toml"] == [
+        change.at for change in gate(record(verdict()), accepted(verdict()), policy, today=TODAY).changes
+    ]
 
 
 def test_a_contract_that_only_reports_since_the_case_was_edited_is_missing() -> None:

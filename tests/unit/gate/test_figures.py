@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import msgspec
 import pytest
 
@@ -10,7 +12,7 @@ from harness.gate.figures import FIGURES
 from harness.records.decision import Decision, Statistic
 from harness.records.messages import Usage
 
-from .verdicts import accepted, judged, record, verdict
+from .verdicts import accepted, judged, record, scripted, told, verdict
 
 TEN = [f"S{n}" for n in range(10)]
 
@@ -111,3 +113,11 @@ def test_every_figure_of_an_exact_trial_may_be_tolerated(figure: str) -> None:
         judged(record(verdict(**changes)), accepted(verdict()), tolerate=Tolerated(**{figure: share})).exit_code
         for share in (0.4, 0.6)
     ]
+
+
+def test_growth_that_is_tolerated_without_end_is_none() -> None:
+    """`inf` switches a figure off, also where there was nothing of it."""
+    now, then = record(scripted(tool_calls=0, llm_calls=9)), accepted(scripted(tool_calls=0, llm_calls=2))
+    endless = Tolerated(tool_calls=inf, llm_calls=inf)
+
+    assert [] == told(judged(now, then, tolerate=endless))
