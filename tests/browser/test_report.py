@@ -322,3 +322,15 @@ def test_names_in_any_script_lead_to_their_trial(opened: Callable[..., Page]) ->
 
     expect(page.get_by_role("heading", level=1)).to_contain_text("天气-北京")
     assert unquote(page.url).endswith("#/case/shared/天气-北京/lean_react/scripted/0")
+
+
+def test_a_narrow_matrix_shows_verdicts(opened: Callable[..., Page], page: Page) -> None:
+    """On a phone the questions leave room for the first design; the others are scrolled to."""
+    page.set_viewport_size({"width": 390, "height": 800})
+    opened("#/matrix")
+    cell = page.locator(".matrix .cell").first
+
+    expect(cell).to_be_visible()
+    box = cell.bounding_box()
+    assert box is not None
+    assert box["x"] < 300
