@@ -164,6 +164,7 @@ class _Comparing:
             if kind == "regression" and trial and _judged_anew(verdict, trial, contract):
                 kind, blamed, demands = "flaky", "judge", 5
             yield change_of(verdict, kind, blamed, because, contract=contract, at=at, exit_code=demands)
+        yield from self._only_told(verdict, trial, cause)
         if trial is None:
             return
         for contract in sorted(set(trial.broken) - set(verdict.broken)):
@@ -172,6 +173,12 @@ class _Comparing:
         for growth in grown(verdict, trial, self._policy.tolerate):
             is_told: ChangeKind = "error" if growth.lost else "regression"
             yield change_of(verdict, is_told, cause, growth.because, exit_code=3 if growth.lost else 1)
+
+    def _only_told(self, verdict: CaseVerdict, trial: BaselineTrial | None, cause: str) -> Iterator[Change]:
+        """What broke since it was accepted, of contracts that the policy does not let block."""
+        for contract, because, at in broken_in(verdict):
+            if not blocks(contract, self._policy) and (trial is None or contract not in trial.broken):
+                yield change_of(verdict, "regression" if trial else "new", cause, because, contract=contract, at=at)
 
     def _broken(self, verdict: CaseVerdict) -> Iterator[tuple[str, str, str]]:
         """Blocking contracts that broke, each once: its name, the first reason, and where it is stated."""

@@ -78,7 +78,8 @@ def _of_verdict(verdict: CaseVerdict, changes: _Changes, prefix: str) -> Iterato
         elif change is None:
             yield msgspec.structs.replace(problem, kind="known" if problem.kind == "known" else "advisory")
         else:
-            kind: Kind = _KINDS.get(change.exit_code, "quarantined" if change.quarantined else "known")
+            told: Kind = "known" if change.change == "still_broken" else "advisory"
+            kind: Kind = _KINDS.get(change.exit_code, "quarantined" if change.quarantined else told)
             because = problem.because if change.trial is not None else change.because
             yield msgspec.structs.replace(problem, kind=kind, because=because, change=change)
 

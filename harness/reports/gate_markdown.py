@@ -24,6 +24,7 @@ _NAMES = {
     "regression": ("regression", "regressions"),
     "still_broken": ("still broken", "still broken"),
     "error": ("error", "errors"),
+    "advisory": ("broken contract that only reports", "broken contracts that only report"),
     TRAJECTORY: ("trajectory that is new", "trajectories that are new"),
 }
 
@@ -90,7 +91,13 @@ def headline(decision: Decision) -> str:
 
 def _counts(decision: Decision) -> str:
     counts = Counter(
-        "quarantined" if one.quarantined else TRAJECTORY if one.contract == TRAJECTORY else one.change
+        "quarantined"
+        if one.quarantined
+        else TRAJECTORY
+        if one.contract == TRAJECTORY
+        else "advisory"
+        if one.change == "regression" and not one.exit_code
+        else one.change
         for one in decision.changes
     )
     told = [

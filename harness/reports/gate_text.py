@@ -68,7 +68,13 @@ def _trajectories(noted: Sequence[Change], width: int, paint: Paint) -> list[str
 
 def _summary(decision: Decision, noted: Sequence[Change], width: int, paint: Paint) -> str:
     counts = Counter(
-        "quarantined" if change.quarantined else TRAJECTORY if change.contract == TRAJECTORY else change.change
+        "quarantined"
+        if change.quarantined
+        else TRAJECTORY
+        if change.contract == TRAJECTORY
+        else "advisory"
+        if change.change == "regression"
+        else change.change
         for change in noted
     )
     trials = {
@@ -93,6 +99,8 @@ def _words(kind: str, count: int, trials: int) -> str:
         return f"{'contract' if count == 1 else 'contracts'} still broken in {trials} {'trial' if trials == 1 else 'trials'}"
     if kind == TRAJECTORY:
         return "new trajectory" if count == 1 else "new trajectories"
+    if kind == "advisory":
+        return f"broken {'contract' if count == 1 else 'contracts'} that only report{'s' if count == 1 else ''}"
     return kind.replace("_", " ")
 
 

@@ -158,6 +158,10 @@ def test_an_advisory_contract_is_not_blocking() -> None:
         judged(now, then, blocking=("CL*",)).exit_code,
         judged(now, then, blocking=("CX1",)).exit_code,
     )
+    assert [("CX1", "regression", 0)] == [
+        (change.contract, change.change, change.exit_code) for change in judged(now, then, advisory=("CX*",)).changes
+    ]
+    assert () == tuple(judged(now, accepted(verdict("S1", "CX1", **both)), advisory=("CX*",)).changes)
 
 
 def test_a_policy_that_lets_nothing_block_is_no_policy() -> None:

@@ -55,6 +55,15 @@ def test_what_is_still_broken_counts_contracts_and_trials() -> None:
     assert "1 contract still broken in 1 trial (" in render_decision(decide("r1", 4, known[:1]))
 
 
+def test_what_the_policy_only_wants_reported_is_counted() -> None:
+    """It blocks nothing, and a pass says that it is there."""
+    told = msgspec.structs.replace(BROKEN, exit_code=0)
+
+    assert "PASS  4 trials compared, 1 broken contract that only reports (exit 0)" == render_decision(
+        decide("r1", 4, [told])
+    )
+
+
 def test_an_expired_entry_alone_has_no_trial_to_run_again() -> None:
     """What stands in the policy is mended there, at the line that is shown."""
     expired = msgspec.structs.replace(BROKEN, agent="", model="", set="", case="", trial=None, at="pyproject.toml:9")
