@@ -128,7 +128,12 @@ class Codes:
 def sources() -> dict[str, str]:
     """Every file of the product and its agents but the table itself."""
     root = SOURCE.parent
-    files = [path for folder in (SOURCE, root / "agents") for path in sorted(folder.rglob("*.py")) if TABLE not in path.parents]
+    files = [
+        path
+        for folder in (SOURCE, root / "agents")
+        for path in sorted(folder.rglob("*.py"))
+        if TABLE not in path.parents
+    ]
     return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in files}
 
 
