@@ -54,8 +54,8 @@ def _changed(config: Config, record: RunRecord) -> Iterator[str]:
 
 def _changed_locks(config: Config, record: RunRecord) -> Iterator[str]:
     """
-    Whatever verdicts follow from beyond the text of golden sets and agents: the matrix, images, code and worlds that are
-    reached, declared models, own contracts, and every byte of what models and judges were recorded to say.
+    Whatever verdicts follow from beyond the text of golden sets and agents: the matrix, images, worlds, declared models,
+    own contracts, and every byte of what models and judges were recorded to say.
     """
     from harness.gate.cause import own_part
     from harness.locks import Locks
@@ -76,9 +76,10 @@ def _changed_locks(config: Config, record: RunRecord) -> Iterator[str]:
             now = locks.before(verdict.cell, case)
         except UsageError:
             continue  # the agent or the golden set is named as changed already
+        # not `code`: an agent may write beside its own, and what of it is Python was compared already
         stated = {
-            "golden": f"golden set `{verdict.set}`", "prompt": f"agent `{verdict.agent}`", "code": f"agent `{verdict.agent}`",
-            "world": "a world", "model": f"model `{verdict.model}`", "contracts": "the contracts",
+            "golden": f"golden set `{verdict.set}`", "world": "a world", "model": f"model `{verdict.model}`",
+            "contracts": "the contracts",
         }  # fmt: skip
         for name, what in stated.items():
             if getattr(verdict.lock, name) not in {"", getattr(now, name)}:
