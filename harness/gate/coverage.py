@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 
 from harness.config import GateConfig
@@ -85,7 +85,7 @@ def lost_contracts(verdict: CaseVerdict, accepted: BaselineCase | None, policy: 
     if accepted is None:
         return
     edited = "golden" in changed(verdict, accepted, None)
-    asked = triggered_in(verdict) if edited else {finding.contract for finding in verdict.findings}
+    asked = triggered_in(verdict) if edited else {f.contract for f in verdict.findings if not f.advisory}
     for contract in sorted(set(accepted.contracts) - asked):
         if not blocks(contract, policy):
             continue
@@ -98,9 +98,9 @@ def lost_contracts(verdict: CaseVerdict, accepted: BaselineCase | None, policy: 
 
 def unexercised(record: RunRecord, baselines: Mapping[str, Baseline], policy: Policy) -> Iterator[Change]:
     """
-    Contracts that nothing triggers in a whole set × design, though scripted trials did when they were accepted, or the
-    policy says that something must. What a model triggers by chance is no trial of the script. A narrowed run, and a group
-    with trials that could not be checked, say nothing of it.
+    Contracts that nothing triggers in a whole set × design with a model, though its trials did when they were accepted, or
+    in a set × design where the policy says that something must. A narrowed run, and a group with trials that could not be
+    checked, say nothing of it.
     """
     if record.partial:
         return
@@ -115,10 +115,7 @@ def unexercised(record: RunRecord, baselines: Mapping[str, Baseline], policy: Po
         if any(verdict.verdict == "could_not_check" for verdict in verdicts):
             continue
         seen = {contract for verdict in verdicts for contract in triggered_in(verdict)}
-        by_script = [verdict for verdict in verdicts if verdict.provenance not in {"live", "local"}]
-        asked = {finding.contract for verdict in by_script for finding in verdict.findings}
-        before = _accepted_contracts(baselines.get(set_name), agent) & asked
-        before -= {contract for verdict in by_script for contract in triggered_in(verdict)}
+        before = _lost_in_all(verdicts, baselines.get(set_name))
         for contract in sorted(before | ({contract for contract, _ in due} - seen)):
             if blocks(contract, policy.rules):
                 yield _vacuous(verdicts[0], contract)
@@ -173,10 +170,28 @@ def told_reworded(versions: Mapping[str, tuple[int, int]]) -> Iterator[Change]:
         )  # fmt: skip
 
 
-def _accepted_contracts(baseline: Baseline | None, agent: str) -> set[str]:
-    models = baseline.agents.get(agent, {}).values() if baseline else ()
-    cases = [case for model in models for case in model.cases.values() if case.provenance == "scripted"]
-    return {contract for case in cases for contract in case.contracts}
+def _lost_in_all(verdicts: Iterable[CaseVerdict], baseline: Baseline | None) -> set[str]:
+    """
+    Contracts that accepted trials of one design with a model triggered and that no trial of the two triggers now. A model
+    that was recorded anew may have come to none of them by chance, so it says nothing.
+    """
+    by_model: dict[str, list[CaseVerdict]] = {}
+    for verdict in verdicts:
+        by_model.setdefault(verdict.model, []).append(verdict)
+    lost = set()
+    for those in by_model.values():
+        cases = [(v, baseline.case(v.agent, v.model, v.case)) for v in those] if baseline else []
+        if all(_is_exact(verdict, case) for verdict, case in cases):
+            before = {contract for _, case in cases if case for contract in case.contracts}
+            asked = {f.contract for verdict in those for f in verdict.findings if not f.advisory}
+            lost |= before & asked - {contract for verdict in those for contract in triggered_in(verdict)}
+    return lost
+
+
+def _is_exact(verdict: CaseVerdict, accepted: BaselineCase | None) -> bool:
+    """Whether chance has no part in the trial: a script answers it, or an accepted recording."""
+    recordings = {trial.cassette_digest for trial in accepted.trials} if accepted else set()
+    return verdict.provenance not in {"live", "local"} or verdict.cassette_digest in recordings
 
 
 def _vacuous(verdict: CaseVerdict, contract: str) -> Change:

@@ -204,6 +204,27 @@ def test_a_contract_that_nothing_triggers_any_more_is_no_pass() -> None:
     assert [("CX1", "skipped", "golden", 4)] == told(judged(record(now), accepted(scripted())))
 
 
+def test_a_contract_that_no_replay_of_a_model_triggers_any_more_is_no_pass() -> None:
+    """The same recordings leave nothing to chance: exit 4 as for a script; recorded anew, a model may not come to it."""
+    vacuous = (Finding(contract="CX1", state="vacuous"),)
+    same = msgspec.structs.replace(verdict(), findings=vacuous)
+    anew = msgspec.structs.replace(verdict(cassette_digest="d2"), findings=vacuous)
+
+    assert [("CX1", "skipped", "golden", 4)] == told(judged(record(same), accepted(verdict())))
+    assert 0 == judged(record(anew), accepted(verdict())).exit_code
+
+
+def test_a_contract_that_only_reports_now_is_missing_whatever_made_it_so() -> None:
+    """Also where its own code says so, and no case was edited."""
+    finding = Finding(contract="CX1", state="broken", because="it did", advisory=True)
+    now = msgspec.structs.replace(verdict(), findings=(finding,))
+
+    assert (1, True) == (
+        judged(record(now, verdict("S2")), accepted(verdict(), verdict("S2"))).exit_code,
+        ("CX1", "missing", "contracts", 1) in told(judged(record(now, verdict("S2")), accepted(verdict(), verdict("S2")))),
+    )  # fmt: skip
+
+
 def test_a_model_that_triggers_a_contract_by_chance_is_no_trial_of_the_script() -> None:
     """A contract that no scripted trial triggers any more is told, whatever a model beside the script still does."""
     now = msgspec.structs.replace(scripted(), findings=(Finding(contract="CX1", state="vacuous"),))
