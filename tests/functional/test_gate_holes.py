@@ -21,7 +21,7 @@ CASSETTES = "cassettes/example/scripted/smoke"
 FLIPPING = """
 import pathlib
 
-_seen = pathlib.Path(__file__).parents[2].with_suffix(".seen")
+_seen = pathlib.Path(__file__).parent / "seen"
 
 
 def lucky():
@@ -160,11 +160,11 @@ def test_retrying_until_it_is_green(project: ScratchProject) -> None:
     project.replace(AGENT, "from .prompts", "from .luck import lucky\nfrom .prompts")
     project.replace(AGENT, ANSWER, 'yield FinalAnswer(text=reply.text if lucky() else "It is unknown.")')
     run = project.harness("run", "--json").document
-    assert "3" == project.folder.with_suffix(".seen").read_text()
+    assert "3" == project.path("agents/example/seen").read_text()
 
     again = project.harness("run", "--resume", run["run"], "--json").document
     assert [one["verdict"] for one in run["results"]] == [one["verdict"] for one in again["results"]]
-    assert "3" == project.folder.with_suffix(".seen").read_text()
+    assert "3" == project.path("agents/example/seen").read_text()
     assert "broken" in {one["verdict"] for one in run["results"]}
 
 
