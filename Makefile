@@ -37,15 +37,15 @@ browser: ## Install Chromium, which the tests of pages drive, where it is missin
 	@test -x "$${HARNESS_CHROMIUM:-/usr/bin/chromium}" || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium fonts-dejavu-core >/dev/null; }
 
 check: lint browser ## What to run before a commit: static checks and the quick tests
-	@$(BIN)/python -m pytest tests -n 2
+	@$(BIN)/python -m pytest tests -n 2 --dist worksteal
 
 test: lint browser ## Everything that CI runs
-	@$(BIN)/python -m pytest tests -n 2
+	@$(BIN)/python -m pytest tests -n 2 --dist worksteal
 	@$(BIN)/harness cassettes check
 	@$(BIN)/harness run
 
 nightly: setup browser ## The long forms: more examples, every cassette over the wire
-	@HARNESS_WIRE_ALL=1 HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest tests -n 2
+	@HARNESS_WIRE_ALL=1 HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest tests -n 2 --dist worksteal
 	@$(BIN)/harness run --wire
 
 bench: setup browser ## Replay cost, start-up and a large HTML report, side by side with their floors
