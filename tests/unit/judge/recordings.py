@@ -51,14 +51,14 @@ def recording(question: Question, about: Subject, replies: Sequence[Any], *, by:
     said = [replies] if question.kind == "meaning" else list(replies)
     items = [
         Interaction(
-            call=number, ask=Fingerprinter().ask(call.request), slot=call.slot, answered_by=by,  # type: ignore[arg-type]
+            call=number, ask=Fingerprinter().ask(call.request), slot=call.slot, answered_by=by,
             kind="embedding" if isinstance(call.request, EmbeddingRequest) else "chat",
             uri=f"http://scripted.invalid/v1/{'embeddings' if question.kind == 'meaning' else 'chat/completions'}",
             response_headers={"content-type": ["application/json"]}, response_body=json.dumps(_body(question, reply)),
         )
         for number, (call, reply) in enumerate(zip(calls, said, strict=True), start=1)
     ]  # fmt: skip
-    return make_cassette(Provenance(answered_by=by), items)  # type: ignore[arg-type]
+    return make_cassette(Provenance(answered_by=by), items)
 
 
 def judged(one: Trial, question: Question, replies: Sequence[Any], *, by: str = "scripted") -> Judgement:

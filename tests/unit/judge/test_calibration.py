@@ -31,10 +31,10 @@ def items(*pairs: tuple[str, str], criterion: str = "c") -> list[Rated]:
     """Rated answers, each as (label, verdict)."""
     made = []
     for number, (label, verdict) in enumerate(pairs):
-        item = LabelledAnswer(id=f"{criterion}{number}", criterion=criterion, answer=str(number), label=label)  # type: ignore[arg-type]
+        item = LabelledAnswer(id=f"{criterion}{number}", criterion=criterion, answer=str(number), label=label)
         asked = question_of(item, "judge", 1)
         by = "none" if verdict == "none" else "local"
-        made.append(Rated(item, Judgement(question=asked, verdict=verdict, answered_by=by, because="so")))  # type: ignore[arg-type]
+        made.append(Rated(item, Judgement(question=asked, verdict=verdict, answered_by=by, because="so")))
     return made
 
 
@@ -124,7 +124,7 @@ def test_every_answer_is_told_once(pairs: list[tuple[str, str]]) -> None:
 
 def test_a_judge_is_asked_about_each_item_as_a_contract_asks() -> None:
     """Criterion, votes and evidence are those of the item and the file; evidence blocks are numbered from 1."""
-    labels = Labels(format=1, votes=3, items=(LabelledAnswer(**ITEM, cite="answer"),))  # type: ignore[arg-type]
+    labels = Labels(format=1, votes=3, items=(LabelledAnswer(**ITEM, cite="answer"),))
     asked: list[Question] = []
 
     def answer(item: LabelledAnswer, question: Question) -> Judgement:

@@ -106,7 +106,7 @@ def test_the_same_is_asked_twice_in_the_same_words() -> None:
 @pytest.mark.parametrize(("cite", "words"), [("trace", "must not be quoted"), ("answer", "with 0 as the event")])
 def test_the_rules_say_what_may_be_quoted(cite: str, words: str) -> None:
     """A judge of form may quote the answer, a judge of facts may not."""
-    assert words in system_of(cite)  # type: ignore[arg-type]
+    assert words in system_of(cite)
 
 
 def test_long_evidence_is_cut_and_says_so() -> None:

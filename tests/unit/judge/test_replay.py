@@ -203,7 +203,7 @@ def test_what_the_agent_put_into_a_call_is_kept_beside_what_the_tool_told() -> N
 )
 def test_there_is_nothing_to_judge_without_an_answer(one: object) -> None:
     """No trace, no answer, or a trial without a verdict."""
-    assert subject_of(one) is None  # type: ignore[arg-type]
+    assert subject_of(one) is None
 
 
 def test_half_a_character_is_shown_written_out() -> None:

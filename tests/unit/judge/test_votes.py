@@ -31,7 +31,7 @@ def reply(verdict: str = "pass", *quotes: tuple[object, str], why: str = "Becaus
 
 def why(text: str, cite: str = "trace") -> str:
     """Why the reply *text* is a fail."""
-    vote = vote_of(text, SUBJECT, cite)  # type: ignore[arg-type]
+    vote = vote_of(text, SUBJECT, cite)
     assert not vote.passed
     return vote.why
 
