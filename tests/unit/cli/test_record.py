@@ -9,7 +9,6 @@ from harness.cli.record import render
 from harness.errors import ExitCode
 from harness.reports.documents import RecordDocument, schema_of
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # litellm warns about itself
 S2 = "cassettes/lean_react/scripted/shared/S2-en.0.yaml"
 
 
