@@ -6,6 +6,7 @@ A verdict follows from nothing else, so trials whose lock is the accepted one ne
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -41,12 +42,9 @@ class Locks:
 
     def of(self, trial: Trial, case: GoldenCase) -> Lock:
         """The lock of *trial*; the tools that it was offered are known once its agent began."""
-        lock = msgspec.structs.replace(
-            self._shared(trial.cell, case), cassette=self._judged(trial.cell, trial.recording)
-        )
-        if not trial.traces:
-            return lock
-        return msgspec.structs.replace(lock, tool_schema=self._belt(trial.traces[0].events[0].data.tools))
+        belt = self._belt(trial.traces[0].events[0].data.tools) if trial.traces else ""
+        recording = self._judged(trial.cell, trial.recording)
+        return msgspec.structs.replace(self._shared(trial.cell, case), cassette=recording, tool_schema=belt)
 
     def before(self, cell: Cell, case: GoldenCase) -> Lock:
         """The lock of *cell* before it ran: all but the tools that it is offered, which follow from the rest."""
@@ -108,12 +106,10 @@ class Locks:
 
     def _judged(self, cell: Cell, recording: str) -> str:
         """*recording*, and behind a `+` what judges said of the trial and what is declared of these judges."""
-        own = self._project.config.cassettes / cassette_name(cell)
-        said = [
-            (digest_bytes(path.read_bytes()), declared)
-            for judge, declared in self._judges
-            if (path := judge / own.parent.name / own.name).is_file()
-        ]
+        if not self._judges:
+            return recording
+        asked = self._judges.get(cassette_name(cell).split("/", 2)[2], ())
+        said = [(digest_bytes(path.read_bytes()), declared) for path, declared in asked]
         return f"{recording}+{digest(said)}" if said else recording
 
 
@@ -128,9 +124,11 @@ def _contracts(config: Config, reach: Reach) -> str:
     return digest([__version__, reach.digest(files)])
 
 
-def _judges(config: Config) -> tuple[tuple[Path, ModelConfig | None], ...]:
-    """Folders of what judges said, one for each model, with what is declared of it."""
-    folder = config.cassettes / JUDGE
-    if not folder.is_dir():
-        return ()
-    return tuple((path, config.models.get(unquote(path.name))) for path in sorted(folder.iterdir()))
+def _judges(config: Config) -> Mapping[str, Sequence[tuple[Path, ModelConfig | None]]]:
+    """Files of what judges said, by `set/file` of the trials, each with what is declared of its model."""
+    found: dict[str, list[tuple[Path, ModelConfig | None]]] = {}
+    for path in sorted((config.cassettes / JUDGE).glob("*/*/*")):
+        judge, set_name, name = path.parts[-3:]
+        if path.is_file():
+            found.setdefault(f"{set_name}/{name}", []).append((path, config.models.get(unquote(judge))))
+    return found

@@ -9,8 +9,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-import msgspec
-
 from harness.agents.load import LoadedAgent, load_agent, split_name
 from harness.agents.run_trial import RanTrial, TrialSetup, WorldCopy, run_trial
 from harness.agents.trace_writer import Listener
@@ -222,8 +220,8 @@ async def replay(
         return _unchecked(cell, error, "golden")
     replay_ms = (time.perf_counter() - began) * 1000
     # of trials that run at once each bears what any of them tried: better one verdict too few than one too many
-    trial = _as_trial(cell, ran, player, relative, replay_ms, _refused()[min(seen, guard.MAX_REMEMBERED - 1) :])
-    return msgspec.structs.replace(trial, recording=project.recording(path))
+    refused = _refused()[min(seen, guard.MAX_REMEMBERED - 1) :]
+    return _as_trial(cell, ran, player, relative, replay_ms, refused, project.recording(path))
 
 
 def _setup(
@@ -290,7 +288,9 @@ def _refused() -> list[str]:
     return [f"something tried to {what}, but a replay has no network" for what in [*guard.refused(), *sent]]
 
 
-def _as_trial(cell: Cell, ran: RanTrial, player: Player, path: str, replay_ms: float, refused: Sequence[str]) -> Trial:
+def _as_trial(
+    cell: Cell, ran: RanTrial, player: Player, path: str, replay_ms: float, refused: Sequence[str], recording: str
+) -> Trial:
     provenance = player.cassette.provenance
     unused = player.unused()
     code, because, cause = ran.code, ran.because, ""
@@ -309,7 +309,7 @@ def _as_trial(cell: Cell, ran: RanTrial, player: Player, path: str, replay_ms: f
         cell=cell, traces=ran.traces, provenance=provenance.answered_by, embedding_provenance=embedded, cassette=path,
         cassette_digest=player.cassette.digest, could_not_check=because, code=code, cause=cause,
         drift="\n".join(player.drifts), recorded_ms=_recorded_ms(player.cassette.interactions), replay_ms=replay_ms,
-        cost_usd=usage.cost_usd if usage else None,
+        cost_usd=usage.cost_usd if usage else None, recording=recording,
     )  # fmt: skip
 
 

@@ -13,8 +13,8 @@ _EMBEDDING = "embedding"
 class Pace(NamedTuple):
     """
     *turns* are chat calls that follow one another: calls under way at once are one turn. *steps* adds one for all the tool
-    calls that one reply asked for, and one for each tool call that no model asked for. Calls that were refused, or told again from memory, took no step;
-    embeddings belong to the search that needs them.
+    calls that one reply asked for, and one for each tool call that no model asked for. Calls that were refused, or told
+    again from memory, took no step; embeddings belong to the search that needs them.
     """
 
     turns: int = 0
