@@ -20,6 +20,8 @@ from harness.config import GateConfig, Quarantine, Tolerated
 from harness.errors import BadFileError, UsageError
 
 Json = Any
+MOST_BYTES = 1_000_000
+"""A pipe or a device may never end, and no policy that a person wrote is this long."""
 TABLE = ("tool", "harness", "gate")
 """Where the keys stand in pyproject.toml."""
 _header = re.compile(r"\s*\[(\[?)\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$").match
@@ -78,6 +80,8 @@ def load_policy(root: Path, table: Mapping[str, Json], file: str | None = None) 
 
 
 def _of_file(path: Path, name: str, base: Path) -> Policy:
+    if path.exists() and not (path.is_file() and path.stat().st_size <= MOST_BYTES):
+        raise BadFileError("bad-policy", f"a policy is a file of at most {MOST_BYTES:,} bytes", at=name)
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:

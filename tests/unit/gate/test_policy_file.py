@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from datetime import date
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import BadFileError, UsageError
-from harness.gate.policy_file import Policy, load_policy
+from harness.gate.policy_file import MOST_BYTES, Policy, load_policy
 
 ENTRY = """
 [[quarantine]]
@@ -133,3 +134,14 @@ def test_a_policy_that_is_no_path_is_refused(tmp_path: Path) -> None:
     """The key names a file."""
     with pytest.raises(BadFileError, match="`policy` is the path of a file"):
         of_pyproject(tmp_path, "[tool.harness.gate]\npolicy = 3\n")
+
+
+def test_what_may_never_end_is_not_read(tmp_path: Path) -> None:
+    """A pipe, a folder and a file that nobody wrote are refused before a byte of them is read."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "long").write_text("#" * (MOST_BYTES + 1))
+
+    for name in ("pipe", "folder", "long"):
+        with pytest.raises(BadFileError, match="a policy is a file of at most 1,000,000 bytes"):
+            load_policy(tmp_path, {"policy": name})
